@@ -1,0 +1,60 @@
+//! 2xx: the chain, the form of rows, and what rows cite.
+
+super::codes! {
+    SEQUENCE = 201, "a row does not have the next sequence number";
+        "Rows are appended one by one; a gap, a repeat or a REPLACE of an old row breaks the sequence.";
+        "The row's seq and the table's last one.";
+        "Append through atb. If atb verify reports this, the file was edited."
+    CHAIN = 202, "a row does not continue the chain";
+        "Its `prev` is not the hash of the row before it.";
+        "Both hashes.";
+        "Append through atb. If atb verify reports this, the file was edited."
+    HASH = 203, "a row's hash is not the hash of its content";
+        "SQL checks the form; atb verify recomputes SHA-256 over the row.";
+        "The stored and the recomputed hash.";
+        "Restore the ledger from a copy; the row was edited."
+    KIND = 204, "a row has an unknown kind";
+        "The ledger accepts only the kinds that its rules know.";
+        "The row's kind.";
+        "Append through atb of the same version."
+    SHAPE = 205, "a row's body does not have its kind's form";
+        "The body is not canonical JSON, lacks a key, has an unknown key, or has a value of another type.";
+        "The row's body.";
+        "Append through atb."
+    CITATION = 206, "a row cites something that the ledger does not hold";
+        "The campaign, session, task, candidate or block that it cites has no row, or does not fit the row.";
+        "The cited key.";
+        "Append through atb, which writes the cited row first."
+    SEED_REUSED = 207, "a seed was used before";
+        "Selection, gate and headline must use disjoint inputs, so a seed may occur once in a ledger.";
+        "The seed and the earlier row.";
+        "Measure again; atb derives fresh seeds."
+    CLOSED = 208, "the campaign or session is closed";
+        "Its keys are public, so a later row could have been prepared with them.";
+        "The close row.";
+        "Start a new campaign."
+    CLOCK_BACK = 209, "time runs backwards";
+        "The row is dated before the row that precedes it.";
+        "Both time stamps.";
+        "Correct the machine's clock and continue; a registration must precede its runs."
+    BLOCK_ORDER = 210, "a block's index does not follow";
+        "Blocks of a phase are counted: the alpha spent depends on how many confirmations came before.";
+        "The index and the last one.";
+        "Append through atb."
+    KEY = 211, "a row's key is not the key of its body";
+        "Keys are derived from the body, so that a copied row collides with its original.";
+        "The key and the body.";
+        "Append through atb."
+    SEED_DERIVATION = 212, "a seed or session key does not match its commitment";
+        "The key revealed at the close does not hash to the committed value, or does not derive the seeds of the rows.";
+        "The session row, the close row and the block.";
+        "Do not trust the ledger: the inputs were not the committed ones."
+    PROTOCOL_DIGEST = 213, "a protocol row's digest is not the digest of its text";
+        "Limits come from this row, so atb verify recomputes its digest.";
+        "Both digests.";
+        "Do not trust the ledger."
+    RATCHET = 214, "a keep is not supported by its block";
+        "Only `faster` in a CONFIRM block at the spent alpha makes a parent.";
+        "The keep row, its block, and the verdict recomputed from the samples.";
+        "Do not trust the keep."
+}

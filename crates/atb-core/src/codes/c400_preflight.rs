@@ -1,0 +1,20 @@
+//! 4xx: the machine: quiet, sessions, compiler, workers.
+
+super::codes! {
+    NOT_QUIET = 401, "the machine is not quiet";
+        "Other work kept the processors busier than the protocol allows.";
+        "Busy share, steal and the limit.";
+        "Stop the other work and try again, or pass --exploratory for rows that can never be a headline."
+    SESSION_EXPIRED = 402, "the session is older than the protocol allows";
+        "Controls and calibration belong to one session of one boot.";
+        "The session's start and the row's time.";
+        "Continue with --resume, which opens a new session."
+    NO_COMPILER = 403, "no C compiler was found";
+        "Candidates are compiled on this machine.";
+        "The names that were tried.";
+        "Install gcc (Debian: apt install gcc libc6-dev), or set ATB_CC to a compiler's path."
+    WORKER_START = 404, "a worker process could not be started";
+        "The harness failed, not the candidate.";
+        "The step that failed and the system's reason.";
+        "Run `atb doctor`; report this if the machine has memory and file descriptors left."
+}

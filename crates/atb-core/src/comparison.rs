@@ -1,0 +1,123 @@
+//! Reading a block: from raw samples to verdicts. Used wherever a verdict is needed, so that there is one derivation.
+
+use crate::entry::{BlockBody, Phase, Role};
+use crate::ladder::{self, LadderError, LadderInput, Verdict};
+use crate::protocol::Protocol;
+use crate::quantity::{Iterations, LogRatio, Nanos, Probability, QuantityError};
+use crate::stats::pairs::{CellTime, PairsError, log_ratios};
+use crate::stats::spending;
+
+/// Why a block gave no verdict.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ComparisonError {
+    /// The arm is not in the block, or lacks a run of some pair.
+    #[error("arm {arm} does not have one run per pair")]
+    Arm {
+        /// Index of the arm.
+        arm: usize,
+    },
+    /// A time or K is zero.
+    #[error("failed to read a time")]
+    Quantity(#[from] QuantityError),
+    /// The arms do not pair.
+    #[error("failed to pair the runs")]
+    Pairs(#[from] PairsError),
+    /// The ladder has no verdict.
+    #[error("failed to judge the pairs")]
+    Ladder(#[from] LadderError),
+}
+
+/// Index of the first arm with this role.
+pub fn arm_of(block: &BlockBody, role: Role) -> Option<usize> {
+    block.arms.iter().position(|arm| arm.role == role)
+}
+
+/// The times of an arm's runs in pair order: one list of cells per pair.
+pub fn times(block: &BlockBody, arm: usize) -> Result<Vec<Vec<CellTime>>, ComparisonError> {
+    let missing = || ComparisonError::Arm { arm };
+    (0..block.seeds.len() as u64)
+        .map(|pair| {
+            let wanted = u64::try_from(arm).ok();
+            let run = block.runs.iter().find(|run| run.pair == pair && Some(run.arm) == wanted).ok_or_else(missing)?;
+            run.cells
+                .iter()
+                .map(|cell| Ok(CellTime { twice_median: Nanos::new(cell.value), calls: Iterations::new(cell.k)? }))
+                .collect()
+        })
+        .collect()
+}
+
+/// One log ratio per pair: positive where `candidate` is faster than `base`. Cells are averaged.
+pub fn pair_ratios(block: &BlockBody, base: usize, candidate: usize) -> Result<Vec<LogRatio>, ComparisonError> {
+    Ok(log_ratios(&times(block, base)?, &times(block, candidate)?)?)
+}
+
+/// The verdict of `candidate` against `base`, at the protocol's levels.
+pub fn compare(
+    block: &BlockBody,
+    base: usize,
+    candidate: usize,
+    protocol: &Protocol,
+) -> Result<Verdict, ComparisonError> {
+    let pairs = pair_ratios(block, base, candidate)?;
+    let input = LadderInput {
+        pairs: &pairs,
+        cycle_pairs: None,
+        delta: protocol.statistics_delta(),
+        conf: protocol.statistics_confidence(),
+        conf_equivalence: protocol.statistics_confidence_equivalence(),
+        power: protocol.statistics_power(),
+        min_pairs: usize::try_from(protocol.replication_min_usable_pairs()).unwrap_or(usize::MAX),
+        noise: false,
+    };
+    Ok(ladder::judge(&input)?)
+}
+
+/// The level that the j-th CONFIRM of a campaign may spend; 0 for a block that is no CONFIRM.
+pub fn confirm_level(block: &BlockBody, protocol: &Protocol) -> Probability {
+    let index = u32::try_from(block.index).ok().and_then(std::num::NonZeroU32::new);
+    match (block.phase, index) {
+        (Phase::Confirm, Some(j)) => {
+            spending::level(protocol.statistics_alpha_campaign(), j).unwrap_or_else(|_| Probability::saturating(0.0))
+        }
+        _ => Probability::saturating(0.0),
+    }
+}
+
+/// Median log ratio of each candidate arm over the parent, best first. The median, since one outlier must not promote.
+pub fn screen_ranking(block: &BlockBody) -> Result<Vec<(usize, LogRatio)>, ComparisonError> {
+    let parent = arm_of(block, Role::Parent).ok_or(ComparisonError::Arm { arm: 0 })?;
+    let mut ranking = Vec::new();
+    for (arm, _) in block.arms.iter().enumerate().filter(|(_, arm)| arm.role == Role::Candidate) {
+        ranking.push((arm, LogRatio::new(median(&pair_ratios(block, parent, arm)?))?));
+    }
+    ranking.sort_by(|(_, a), (_, b)| b.get().total_cmp(&a.get()));
+    Ok(ranking)
+}
+
+/// The baseline arm with the least time: verdicts and gates compare with it, whatever its kind.
+pub fn fastest_baseline(block: &BlockBody) -> Result<Option<usize>, ComparisonError> {
+    let mut fastest: Option<(usize, f64)> = None;
+    for (arm, body) in block.arms.iter().enumerate() {
+        if !matches!(body.role, Role::Compiler | Role::Vendor | Role::Naive) {
+            continue;
+        }
+        let against = fastest.map_or(arm, |(best, _)| best);
+        let gain = median(&pair_ratios(block, against, arm)?);
+        if fastest.is_none() || gain > 0.0 {
+            fastest = Some((arm, gain));
+        }
+    }
+    Ok(fastest.map(|(arm, _)| arm))
+}
+
+fn median(pairs: &[LogRatio]) -> f64 {
+    let mut values: Vec<f64> = pairs.iter().map(|pair| pair.get()).collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => values[middle],
+        _ => f64::midpoint(values[middle - 1], values[middle]),
+    }
+}

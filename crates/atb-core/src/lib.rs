@@ -1,0 +1,19 @@
+//! The pure heart of AutoTuneBench: protocol, types, statistics, gates, canonical form and codes.
+//!
+//! This crate may not read a clock, a file, the environment or the network, start a process, or use `unsafe`.
+//! Everything it computes can be recomputed by an outsider from ledger rows.
+
+#![forbid(unsafe_code)]
+
+pub mod canon;
+pub mod codes;
+pub mod comparison;
+pub mod document;
+pub mod entry;
+pub mod gates;
+pub mod ladder;
+pub mod outcome;
+pub mod protocol;
+pub mod quantity;
+pub mod stats;
+pub mod task;

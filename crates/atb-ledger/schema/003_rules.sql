@@ -1,0 +1,321 @@
+-- The rules. Each statement is `SELECT RAISE(ABORT, 'ATBnnn ...') WHERE (what must hold) IS NOT TRUE`, so a missing row or a NULL
+-- refuses. The order of statements is the order of codes in crates/atb-ledger/src/rules: a row with several faults gets the same code
+-- from both. Functions are those of a plain sqlite3; hashes are recomputed by `atb verify`.
+
+-- Chain and form, alike for the three chains.
+
+CREATE TRIGGER entry_append BEFORE INSERT ON entry
+BEGIN
+    SELECT RAISE(ABORT, 'ATB201 the row does not have the next sequence number')
+    WHERE (NEW.seq = (SELECT ifnull(max(seq), 0) + 1 FROM entry)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB202 the row does not continue the chain')
+    WHERE (NEW.prev = ifnull((SELECT hash FROM entry WHERE seq = NEW.seq - 1),
+        '0000000000000000000000000000000000000000000000000000000000000000')) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB203 the hash is not 64 lower-case hexadecimal digits')
+    WHERE (length(NEW.hash) = 64 AND NEW.hash NOT GLOB '*[^0-9a-f]*') IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB209 time runs backwards')
+    WHERE (NEW.at_ms > 0 AND NEW.at_ms >= ifnull((SELECT at_ms FROM entry WHERE seq = NEW.seq - 1), 0)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB204 the kind is unknown')
+    WHERE (NEW.kind IN ('protocol', 'task', 'campaign', 'session', 'baseline', 'candidate', 'fault', 'block', 'keep', 'close'))
+        IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB205 the body is not one JSON object without white space')
+    WHERE (json_valid(NEW.body) AND json_type(NEW.body) = 'object' AND json(NEW.body) = NEW.body) IS NOT TRUE;
+    -- Exactly the kind's keys, each with its type. Deeper levels of blocks follow in block_form.
+    SELECT RAISE(ABORT, 'ATB205 the body does not have its kind''s keys and types')
+    WHERE ((
+        SELECT group_concat(key || ':' || form, ' ') FROM (
+            SELECT key, CASE WHEN type = 'false' THEN 'true' WHEN type = 'integer' AND typeof(atom) <> 'integer' THEN 'huge' ELSE type END AS form
+            FROM json_each(NEW.body) ORDER BY key)
+    ) = CASE NEW.kind
+        WHEN 'protocol' THEN 'digest:text format:integer id:text protocol:object'
+        WHEN 'task' THEN 'digest:text files:array format:integer id:text'
+        WHEN 'campaign' THEN 'command:text format:integer hypothesis:text id:text iterations:integer proposer:text protocol:text readout:text seed:integer shapes:array stop_rule:text task:text task_id:text'
+        WHEN 'session' THEN 'campaign:text compiler:text delay_ns:integer format:integer handoff_ns:integer harness:text id:text isolation:text key_hash:text machine:object'
+        WHEN 'baseline' THEN 'artefact:text campaign:text flags:text format:integer role:text session:text source:text tried:array'
+        WHEN 'candidate' THEN 'campaign:text cost:text format:integer generation:integer iteration:integer note:text parent:text proposer:text source:text'
+        WHEN 'fault' THEN 'campaign:text candidate:text code:text detail:text format:integer outcome:text'
+        WHEN 'block' THEN 'arms:array attempt:integer campaign:text cells:array format:integer index:integer isolation:text judge:text phase:text protocol:text quiet:true runs:array seeds:array session:text task:text'
+        WHEN 'keep' THEN 'block:integer campaign:text candidate:text format:integer parent:text'
+        WHEN 'close' THEN 'campaign:text format:integer gates:integer gates_head:text keys:array reason:text refusals:integer refusals_head:text'
+        END AND json_extract(NEW.body, '$.format') = 1) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB205 a nested object of the block does not have its form')
+    WHERE NEW.kind = 'block' AND (
+        NOT EXISTS (
+            SELECT 1 FROM json_each(NEW.body, '$.arms') AS a
+            WHERE a.type <> 'object' OR (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(a.value) ORDER BY key))
+                IS NOT 'artefact:text flags:text role:text source:text')
+        AND NOT EXISTS (
+            SELECT 1 FROM json_each(NEW.body, '$.cells') AS c
+            WHERE c.type <> 'object' OR (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(c.value) ORDER BY key))
+                IS NOT 'dims:array shape:text')
+        AND NOT EXISTS (SELECT 1 FROM json_each(NEW.body, '$.seeds') AS s WHERE s.type <> 'text')
+        AND NOT EXISTS (
+            SELECT 1 FROM json_each(NEW.body, '$.runs') AS r
+            WHERE r.type <> 'object' OR (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(r.value) ORDER BY key))
+                IS NOT 'arm:integer cells:array checks:object pair:integer')
+        AND NOT EXISTS (
+            SELECT 1 FROM json_each(NEW.body, '$.runs') AS r
+            WHERE (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(r.value, '$.checks') ORDER BY key))
+                IS NOT 'failed:integer full:integer miss_ppm:integer sampled:integer scanned:integer')
+        AND NOT EXISTS (
+            SELECT 1 FROM json_each(NEW.body, '$.runs') AS r, json_each(r.value, '$.cells') AS c
+            WHERE c.type <> 'object' OR (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(c.value) ORDER BY key))
+                IS NOT 'k:integer value:integer warmup:integer windows:array')
+    ) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB211 the key is not the key of the body')
+    WHERE (NEW.key = CASE NEW.kind
+        WHEN 'protocol' THEN json_extract(NEW.body, '$.digest')
+        WHEN 'task' THEN json_extract(NEW.body, '$.digest')
+        WHEN 'campaign' THEN json_extract(NEW.body, '$.id')
+        WHEN 'session' THEN json_extract(NEW.body, '$.id')
+        WHEN 'baseline' THEN json_extract(NEW.body, '$.session') || '/' || json_extract(NEW.body, '$.role')
+        WHEN 'candidate' THEN json_extract(NEW.body, '$.campaign') || '/' || json_extract(NEW.body, '$.source')
+        WHEN 'fault' THEN json_extract(NEW.body, '$.campaign') || '/' || json_extract(NEW.body, '$.candidate')
+        WHEN 'block' THEN json_extract(NEW.body, '$.campaign') || '/' || json_extract(NEW.body, '$.phase') || '/' || json_extract(NEW.body, '$.index')
+        WHEN 'keep' THEN json_extract(NEW.body, '$.campaign') || '/' || json_extract(NEW.body, '$.candidate')
+        WHEN 'close' THEN json_extract(NEW.body, '$.campaign')
+        END) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB303 a row with this kind and key exists')
+    WHERE (NOT EXISTS (SELECT 1 FROM entry WHERE kind = NEW.kind AND key = NEW.key)) IS NOT TRUE;
+    -- What rows cite.
+    SELECT RAISE(ABORT, 'ATB112 the protocol id is known with another digest')
+    WHERE NEW.kind = 'protocol' AND (NOT EXISTS (
+        SELECT 1 FROM entry WHERE kind = 'protocol' AND json_extract(body, '$.id') = json_extract(NEW.body, '$.id'))) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB111 the campaign cites a protocol that the ledger does not hold')
+    WHERE NEW.kind = 'campaign' AND (EXISTS (
+        SELECT 1 FROM entry WHERE kind = 'protocol' AND key = json_extract(NEW.body, '$.protocol'))) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB206 the campaign cites a task that the ledger does not hold')
+    WHERE NEW.kind = 'campaign' AND (EXISTS (
+        SELECT 1 FROM entry WHERE kind = 'task' AND key = json_extract(NEW.body, '$.task'))) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB206 the row cites a campaign that the ledger does not hold')
+    WHERE NEW.kind IN ('session', 'baseline', 'candidate', 'fault', 'block', 'keep', 'close') AND (EXISTS (
+        SELECT 1 FROM entry WHERE kind = 'campaign' AND key = json_extract(NEW.body, '$.campaign'))) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB208 the campaign is closed')
+    WHERE NEW.kind IN ('session', 'baseline', 'candidate', 'fault', 'block', 'keep') AND (NOT EXISTS (
+        SELECT 1 FROM entry WHERE kind = 'close' AND key = json_extract(NEW.body, '$.campaign'))) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB206 the row cites a session that is not one of the campaign')
+    WHERE NEW.kind IN ('baseline', 'block') AND (EXISTS (
+        SELECT 1 FROM entry WHERE kind = 'session' AND key = json_extract(NEW.body, '$.session')
+            AND json_extract(body, '$.campaign') = json_extract(NEW.body, '$.campaign'))) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB206 the fault cites a candidate that the campaign does not have')
+    WHERE NEW.kind = 'fault' AND (EXISTS (
+        SELECT 1 FROM entry WHERE kind = 'candidate' AND key = NEW.key)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB206 the parent is not the current parent of the campaign')
+    WHERE NEW.kind IN ('candidate', 'keep') AND (json_extract(NEW.body, '$.parent') = ifnull(
+        (SELECT json_extract(body, '$.candidate') FROM entry
+            WHERE kind = 'keep' AND json_extract(body, '$.campaign') = json_extract(NEW.body, '$.campaign') ORDER BY seq DESC LIMIT 1),
+        (SELECT json_extract(body, '$.source') FROM entry
+            WHERE kind = 'baseline' AND json_extract(body, '$.role') = 'compiler'
+                AND json_extract(body, '$.campaign') = json_extract(NEW.body, '$.campaign') ORDER BY seq LIMIT 1))) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB206 the keep does not fit its CONFIRM block')
+    WHERE NEW.kind = 'keep' AND (EXISTS (
+        SELECT 1 FROM block AS b, arm AS p, arm AS c
+        WHERE b.entry = json_extract(NEW.body, '$.block') AND b.phase = 'confirm'
+            AND b.campaign = json_extract(NEW.body, '$.campaign')
+            AND p.entry = b.entry AND p.role = 'parent' AND p.source = json_extract(NEW.body, '$.parent')
+            AND c.entry = b.entry AND c.role = 'candidate' AND c.source = json_extract(NEW.body, '$.candidate'))) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB206 the close does not state the present gates and refusals')
+    WHERE NEW.kind = 'close' AND (
+        json_extract(NEW.body, '$.gates') = (SELECT count(*) FROM gate)
+        AND json_extract(NEW.body, '$.refusals') = (SELECT count(*) FROM refusal)
+        AND json_extract(NEW.body, '$.gates_head') = ifnull((SELECT hash FROM gate ORDER BY seq DESC LIMIT 1),
+            '0000000000000000000000000000000000000000000000000000000000000000')
+        AND json_extract(NEW.body, '$.refusals_head') = ifnull((SELECT hash FROM refusal ORDER BY seq DESC LIMIT 1),
+            '0000000000000000000000000000000000000000000000000000000000000000')) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB206 the close does not reveal the key of each session, once')
+    WHERE NEW.kind = 'close' AND (
+        (SELECT group_concat(id, ' ') FROM (
+            SELECT json_extract(value, '$.session') AS id FROM json_each(NEW.body, '$.keys') ORDER BY id))
+        IS (SELECT group_concat(id, ' ') FROM (
+            SELECT key AS id FROM entry WHERE kind = 'session'
+                AND json_extract(body, '$.campaign') = json_extract(NEW.body, '$.campaign') ORDER BY id))) IS NOT TRUE;
+END;
+
+-- Rules of blocks, on the row as stored; an abort removes it again.
+
+CREATE TRIGGER entry_block AFTER INSERT ON entry WHEN NEW.kind = 'block'
+BEGIN
+    SELECT RAISE(ABORT, 'ATB111 the block cites a protocol that the ledger does not hold')
+    WHERE (EXISTS (SELECT 1 FROM block AS b, entry AS p WHERE b.entry = NEW.seq AND p.kind = 'protocol' AND p.key = b.protocol)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB206 the block''s task or protocol is not that of its campaign')
+    WHERE (EXISTS (
+        SELECT 1 FROM block AS b, entry AS c
+        WHERE b.entry = NEW.seq AND c.kind = 'campaign' AND c.key = b.campaign
+            AND json_extract(c.body, '$.task') = b.task AND json_extract(c.body, '$.protocol') = b.protocol)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB402 the session is older than the protocol allows')
+    WHERE (EXISTS (
+        SELECT 1 FROM block AS b, entry AS s, protocol_limit AS l
+        WHERE b.entry = NEW.seq AND s.kind = 'session' AND s.key = b.session
+            AND l.protocol = b.protocol AND l.field = 'session.minutes_max'
+            AND NEW.at_ms <= s.at_ms + 60000 * l.value)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB210 the block''s phase, index or attempt does not follow')
+    WHERE (EXISTS (
+        SELECT 1 FROM block AS b
+        WHERE b.entry = NEW.seq AND b.phase IN ('screen', 'confirm', 'report', 'probe') AND b.number >= 1
+            AND NOT EXISTS (SELECT 1 FROM block AS o WHERE o.entry < NEW.seq AND o.campaign = b.campaign AND o.phase = b.phase
+                AND (o.number >= b.number OR b.phase = 'report'))
+            AND (b.attempt = 1 OR b.attempt = 2 AND EXISTS (
+                SELECT 1 FROM refusal AS r WHERE json_extract(r.body, '$.code') = 'ATB609'
+                    AND json_extract(r.body, '$.kind') = 'block' AND json_extract(r.body, '$.key') = NEW.key)))) IS NOT TRUE;
+    -- Arms in order, as the phase compares them.
+    SELECT RAISE(ABORT, 'ATB610 the arms do not fit the phase')
+    WHERE ((SELECT CASE b.phase
+            WHEN 'screen' THEN a.roles GLOB 'parent candidate*' AND replace(a.roles, ' candidate', '') = 'parent'
+            WHEN 'confirm' THEN a.roles = 'parent candidate'
+            WHEN 'report' THEN a.roles IN ('head head_again head_slow compiler naive', 'head head_again head_slow compiler naive vendor')
+            WHEN 'probe' THEN a.roles IN ('candidate compiler naive', 'candidate compiler naive vendor') END
+        FROM block AS b, (SELECT group_concat(role, ' ') AS roles FROM (SELECT role FROM arm WHERE entry = NEW.seq ORDER BY arm)) AS a
+        WHERE b.entry = NEW.seq)
+        AND (SELECT count(DISTINCT source) = count(*) FROM arm WHERE entry = NEW.seq AND role = 'candidate')
+        AND (SELECT count(DISTINCT source) <= 1 FROM arm WHERE entry = NEW.seq AND role IN ('head', 'head_again', 'head_slow'))
+        AND (SELECT b.cells >= 1 FROM block AS b WHERE b.entry = NEW.seq)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB206 an arm is not a candidate, parent or baseline of the campaign')
+    WHERE (NOT EXISTS (
+        SELECT 1 FROM arm AS a, block AS b
+        WHERE a.entry = NEW.seq AND b.entry = NEW.seq AND CASE a.role
+            WHEN 'candidate' THEN EXISTS (SELECT 1 FROM entry AS c WHERE c.kind = 'candidate' AND c.key = b.campaign || '/' || a.source)
+            WHEN 'compiler' THEN EXISTS (SELECT 1 FROM entry AS c WHERE c.kind = 'baseline' AND c.key = b.session || '/compiler' AND json_extract(c.body, '$.source') = a.source)
+            WHEN 'naive' THEN EXISTS (SELECT 1 FROM entry AS c WHERE c.kind = 'baseline' AND c.key = b.session || '/naive' AND json_extract(c.body, '$.source') = a.source)
+            WHEN 'vendor' THEN EXISTS (SELECT 1 FROM entry AS c WHERE c.kind = 'baseline' AND c.key = b.session || '/vendor' AND json_extract(c.body, '$.source') = a.source)
+            ELSE a.source = ifnull(
+                (SELECT json_extract(body, '$.candidate') FROM entry
+                    WHERE kind = 'keep' AND json_extract(body, '$.campaign') = b.campaign ORDER BY seq DESC LIMIT 1),
+                (SELECT json_extract(body, '$.source') FROM entry WHERE kind = 'baseline' AND json_extract(body, '$.role') = 'compiler'
+                    AND json_extract(body, '$.campaign') = b.campaign ORDER BY seq LIMIT 1))
+            END IS NOT TRUE)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB607 the block does not have the pairs of its phase')
+    WHERE ((SELECT b.pairs FROM block AS b WHERE b.entry = NEW.seq) = (
+        SELECT l.value FROM block AS b, protocol_limit AS l
+        WHERE b.entry = NEW.seq AND l.protocol = b.protocol AND l.field = CASE
+            WHEN b.phase = 'screen' THEN 'replication.pairs_screen'
+            WHEN b.phase = 'report' THEN 'replication.pairs_report'
+            WHEN b.phase = 'probe' THEN 'replication.pairs_probe'
+            WHEN b.number <= 1 THEN 'replication.pairs_confirm'
+            WHEN b.number <= 4 THEN 'replication.pairs_confirm_2'
+            WHEN b.number <= 9 THEN 'replication.pairs_confirm_5'
+            ELSE 'replication.pairs_confirm_10' END)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB611 the seeds are not distinct texts of 32 hexadecimal digits')
+    WHERE ((SELECT count(DISTINCT value) = count(*) AND sum(length(value) = 32 AND value NOT GLOB '*[^0-9a-f]*') = count(*)
+        FROM json_each(NEW.body, '$.seeds'))) IS NOT TRUE;
+    -- Runs in pair order, each arm once per pair.
+    SELECT RAISE(ABORT, 'ATB608 a pair does not run each arm exactly once')
+    WHERE ((SELECT count(*) = b.pairs * b.arms AND count(DISTINCT r.pair * b.arms + r.arm) = count(*)
+            AND sum(r.arm >= 0 AND r.arm < b.arms AND r.pair = r.run / b.arms) = count(*)
+        FROM block AS b, run AS r WHERE b.entry = NEW.seq AND r.entry = NEW.seq)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB605 calls per window are missing, outside the range, or differ within an arm')
+    WHERE (NOT EXISTS (SELECT 1 FROM block AS b, run AS r WHERE b.entry = NEW.seq AND r.entry = NEW.seq AND r.cells <> b.cells)
+        AND (SELECT min(c.k) >= 1 AND max(c.k) <= (SELECT l.value FROM block AS b, protocol_limit AS l
+                WHERE b.entry = NEW.seq AND l.protocol = b.protocol AND l.field = 'kernel.calls_max')
+            FROM run_cell AS c WHERE c.entry = NEW.seq)
+        AND NOT EXISTS (SELECT 1 FROM run_cell WHERE entry = NEW.seq GROUP BY arm, cell HAVING min(k) <> max(k))) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB606 the number of warm-up windows is outside the range')
+    WHERE ((SELECT min(c.warmup) >= (SELECT l.value FROM block AS b, protocol_limit AS l
+                WHERE b.entry = NEW.seq AND l.protocol = b.protocol AND l.field = 'kernel.warmup_min')
+            AND max(c.warmup) <= (SELECT l.value FROM block AS b, protocol_limit AS l
+                WHERE b.entry = NEW.seq AND l.protocol = b.protocol AND l.field = 'kernel.warmup_max')
+        FROM run_cell AS c WHERE c.entry = NEW.seq)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB601 a cell does not have the protocol''s number of windows')
+    WHERE ((SELECT min(json_array_length(c.windows)) = l.value AND max(json_array_length(c.windows)) = l.value
+        FROM run_cell AS c, block AS b, protocol_limit AS l
+        WHERE c.entry = NEW.seq AND b.entry = NEW.seq AND l.protocol = b.protocol AND l.field = 'kernel.windows')) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB602 a window time is not a positive integer of nanoseconds')
+    WHERE (NOT EXISTS (SELECT 1 FROM run_cell AS c, json_each(c.windows) AS w
+        WHERE c.entry = NEW.seq AND (typeof(w.atom) <> 'integer' OR w.atom < 1 OR w.atom > 1000000000000))) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB604 a value is not twice the median of its windows')
+    WHERE (NOT EXISTS (
+        SELECT 1 FROM (
+            SELECT run, cell, value, w, n, row_number() OVER (PARTITION BY run, cell ORDER BY w) AS place
+            FROM (SELECT c.run, c.cell, c.value, j.atom AS w, json_array_length(c.windows) AS n
+                FROM run_cell AS c, json_each(c.windows) AS j WHERE c.entry = NEW.seq))
+        WHERE place IN ((n + 1) / 2, (n + 2) / 2)
+        GROUP BY run, cell HAVING sum(w) * CASE WHEN n % 2 = 1 THEN 2 ELSE 1 END <> value)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB603 the median window is below the floor')
+    WHERE ((SELECT min(c.value) >= 2000 * (SELECT l.value FROM block AS b, protocol_limit AS l
+            WHERE b.entry = NEW.seq AND l.protocol = b.protocol AND l.field = 'kernel.window_floor_us')
+        FROM run_cell AS c WHERE c.entry = NEW.seq)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB514 a run states fewer output checks than the protocol asks for, or a failed one')
+    WHERE (NOT EXISTS (
+        SELECT 1 FROM run AS r, block AS b, protocol_limit AS w, protocol_limit AS s
+        WHERE r.entry = NEW.seq AND b.entry = NEW.seq
+            AND w.protocol = b.protocol AND w.field = 'kernel.windows'
+            AND s.protocol = b.protocol AND s.field = 'correctness.sampled_rows'
+            AND (r.scanned = (SELECT sum(c.warmup + w.value) FROM run_cell AS c WHERE c.entry = NEW.seq AND c.run = r.run)
+                AND r.sampled >= r.scanned * s.value AND r.full_calls >= b.cells AND r.failed = 0) IS NOT TRUE)) IS NOT TRUE;
+    -- The cross-run coefficient of variation, squared so that no root is needed: var / mean^2 * (1 + 1 / (4 n))^2 <= cap^2.
+    -- It caps the arms that a verdict rests on: a SCREEN ranks by medians and decides nothing, and the control arms of a REPORT
+    -- judge the session, not the candidate.
+    SELECT RAISE(ABORT, 'ATB609 the cross-run coefficient of variation is over the cap')
+    WHERE (NOT EXISTS (
+        SELECT 1 FROM (
+            SELECT arm, cell, count(*) AS n, max(mean) AS mean, sum((value - mean) * (value - mean)) / (count(*) - 1) AS variance
+            FROM (SELECT arm, cell, value, avg(value) OVER (PARTITION BY arm, cell) AS mean FROM run_cell WHERE entry = NEW.seq)
+            GROUP BY arm, cell) AS s, block AS b, protocol_limit AS l
+        WHERE b.entry = NEW.seq AND l.protocol = b.protocol AND l.field = 'noise.cv_cap'
+            AND (s.variance / (s.mean * s.mean) * (1.0 + 1.0 / (4.0 * s.n)) * (1.0 + 1.0 / (4.0 * s.n))
+                <= CAST(l.value AS REAL) * CAST(l.value AS REAL)) IS NOT TRUE
+            AND b.phase <> 'screen'
+            AND (SELECT a.role FROM arm AS a WHERE a.entry = NEW.seq AND a.arm = s.arm) NOT IN ('head_again', 'head_slow'))
+        AND EXISTS (SELECT 1 FROM block AS b, protocol_limit AS l
+            WHERE b.entry = NEW.seq AND l.protocol = b.protocol AND l.field = 'noise.cv_cap')) IS NOT TRUE;
+    INSERT INTO seed SELECT value, NEW.seq FROM json_each(NEW.body, '$.seeds');
+END;
+
+CREATE TRIGGER seed_append BEFORE INSERT ON seed
+BEGIN
+    SELECT RAISE(ABORT, 'ATB207 the seed was used before')
+    WHERE (NOT EXISTS (SELECT 1 FROM seed WHERE seed = NEW.seed)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB206 the seed is not one of the last block')
+    WHERE (NEW.entry = (SELECT max(seq) FROM entry) AND EXISTS (
+        SELECT 1 FROM entry AS e, json_each(e.body, '$.seeds') AS s
+        WHERE e.seq = NEW.entry AND e.kind = 'block' AND s.value = NEW.seed)) IS NOT TRUE;
+END;
+
+CREATE TRIGGER gate_append BEFORE INSERT ON gate
+BEGIN
+    SELECT RAISE(ABORT, 'ATB201 the row does not have the next sequence number')
+    WHERE (NEW.seq = (SELECT ifnull(max(seq), 0) + 1 FROM gate)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB202 the row does not continue the chain')
+    WHERE (NEW.prev = ifnull((SELECT hash FROM gate WHERE seq = NEW.seq - 1),
+        '0000000000000000000000000000000000000000000000000000000000000000')) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB203 the hash is not 64 lower-case hexadecimal digits')
+    WHERE (length(NEW.hash) = 64 AND NEW.hash NOT GLOB '*[^0-9a-f]*') IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB209 time runs backwards')
+    WHERE (NEW.at_ms > 0 AND NEW.at_ms >= ifnull((SELECT at_ms FROM gate WHERE seq = NEW.seq - 1), 0)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB204 the kind is unknown') WHERE (NEW.kind = 'decision') IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB205 the body does not have the form of a gate decision')
+    WHERE (json_valid(NEW.body) AND json(NEW.body) = NEW.body AND (
+        SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(NEW.body) ORDER BY key))
+        = 'block:integer candidate:text code:text decision:text format:integer gate:text limit:text observed:text role:text source:text'
+        AND json_extract(NEW.body, '$.decision') IN ('pass', 'quarantine', 'reject')) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB211 the key is not the key of the body')
+    WHERE (NEW.key = json_extract(NEW.body, '$.block') || '/' || json_extract(NEW.body, '$.gate') || '/' || json_extract(NEW.body, '$.candidate'))
+        IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB303 a row with this kind and key exists')
+    WHERE (NOT EXISTS (SELECT 1 FROM gate WHERE kind = NEW.kind AND key = NEW.key)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB206 the gate cites an arm that no block has')
+    WHERE (EXISTS (SELECT 1 FROM arm WHERE entry = json_extract(NEW.body, '$.block')
+        AND role = json_extract(NEW.body, '$.role') AND source = json_extract(NEW.body, '$.candidate'))) IS NOT TRUE;
+END;
+
+CREATE TRIGGER refusal_append BEFORE INSERT ON refusal
+BEGIN
+    SELECT RAISE(ABORT, 'ATB201 the row does not have the next sequence number')
+    WHERE (NEW.seq = (SELECT ifnull(max(seq), 0) + 1 FROM refusal)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB202 the row does not continue the chain')
+    WHERE (NEW.prev = ifnull((SELECT hash FROM refusal WHERE seq = NEW.seq - 1),
+        '0000000000000000000000000000000000000000000000000000000000000000')) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB203 the hash is not 64 lower-case hexadecimal digits')
+    WHERE (length(NEW.hash) = 64 AND NEW.hash NOT GLOB '*[^0-9a-f]*') IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB209 time runs backwards')
+    WHERE (NEW.at_ms > 0 AND NEW.at_ms >= ifnull((SELECT at_ms FROM refusal WHERE seq = NEW.seq - 1), 0)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB204 the kind is unknown') WHERE (NEW.kind = 'refused') IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB205 the body does not have the form of a refusal')
+    WHERE (json_valid(NEW.body) AND json(NEW.body) = NEW.body AND (
+        SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(NEW.body) ORDER BY key))
+        = 'code:text digest:text format:integer key:text kind:text refused:text'
+        AND json_extract(NEW.body, '$.code') GLOB 'ATB[0-9][0-9][0-9]') IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB211 the key is not the key of the body')
+    WHERE (NEW.key = json_extract(NEW.body, '$.code') || '/' || json_extract(NEW.body, '$.digest')) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB303 a row with this kind and key exists')
+    WHERE (NOT EXISTS (SELECT 1 FROM refusal WHERE kind = NEW.kind AND key = NEW.key)) IS NOT TRUE;
+END;

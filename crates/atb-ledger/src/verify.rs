@@ -1,0 +1,163 @@
+//! `verify`: every row of a ledger again, with the second implementation of the rules, hashes, digests, seeds and keeps.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use atb_core::canon::Digest;
+use atb_core::codes::{self, Code};
+use atb_core::entry::{
+    BlockBody, Body as _, Chain, CloseBody, GateBody, KeepBody, ProtocolBody, Row, SessionBody, key_commitment,
+    pair_seed,
+};
+use atb_core::protocol::Protocol;
+
+use crate::error::OpenError;
+use crate::open::Ledger;
+use crate::ratchet::supports_keep;
+use crate::rules::State;
+
+/// What a verification found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifyReport {
+    /// Rows of the chain `entry`.
+    pub entries: u64,
+    /// Rows of the chain `gate`.
+    pub gates: u64,
+    /// Rows of the chain `refusal`.
+    pub refusals: u64,
+    /// The first bad row, if any.
+    pub first_bad: Option<Bad>,
+}
+
+/// A bad row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bad {
+    /// Its chain.
+    pub chain: Chain,
+    /// Its sequence number.
+    pub seq: i64,
+    /// The rule that it breaks.
+    pub code: Code,
+    /// The rule's title.
+    pub reason: String,
+}
+
+fn bad(chain: Chain, seq: i64, code: Code) -> Bad {
+    Bad { chain, seq, code, reason: code.entry().map_or_else(String::new, |entry| entry.title.to_owned()) }
+}
+
+/// Verifies a ledger. The error says why it could not be read at all.
+pub fn verify(path: &Path) -> Result<VerifyReport, OpenError> {
+    let ledger = Ledger::open_read_only(path)?;
+    let [entries, gates, refusals] = [Chain::Entry, Chain::Gate, Chain::Refusal].map(|chain| ledger.rows(chain));
+    let (entries, gates, refusals) = (entries?, gates?, refusals?);
+    let first_bad = first_bad(&entries, &gates, &refusals).or_else(|| wrong_seeds(&ledger, &entries));
+    let count = |rows: &[Row]| rows.len() as u64;
+    Ok(VerifyReport { entries: count(&entries), gates: count(&gates), refusals: count(&refusals), first_bad })
+}
+
+fn first_bad(entries: &[Row], gates: &[Row], refusals: &[Row]) -> Option<Bad> {
+    let mut state = State::for_replay();
+    for (chain, rows) in [(Chain::Refusal, refusals), (Chain::Gate, gates), (Chain::Entry, entries)] {
+        for row in rows {
+            if let Err(code) = state.check(chain, row, true) {
+                return Some(bad(chain, row.seq, code));
+            }
+            if let Err(code) = deeper(chain, row, entries) {
+                return Some(bad(chain, row.seq, code));
+            }
+            state.admit(chain, row);
+        }
+    }
+    None
+}
+
+/// What SQL cannot check: digests, verdicts, keys, and gates against blocks that were admitted before them.
+fn deeper(chain: Chain, row: &Row, entries: &[Row]) -> Result<(), Code> {
+    match (chain, row.kind.as_str()) {
+        (Chain::Gate, _) => {
+            let gate: GateBody = parse(row)?;
+            let block =
+                entries.iter().find(|entry| u64::try_from(entry.seq) == Ok(gate.block) && entry.kind == "block");
+            let block: BlockBody = parse(block.ok_or(codes::CITATION)?)?;
+            let cited = block.arms.iter().any(|arm| arm.role == gate.role && arm.source == gate.candidate);
+            if cited { Ok(()) } else { Err(codes::CITATION) }
+        }
+        (Chain::Entry, ProtocolBody::KIND) => {
+            let body: ProtocolBody = parse(row)?;
+            let text = body.protocol.to_string();
+            let protocol = Protocol::from_json("ledger", &body.protocol).map_err(|error| error.code)?;
+            let same = body.digest == Digest::of(text.as_bytes()) && protocol.digest() == body.digest;
+            if same && protocol.id() == body.id { Ok(()) } else { Err(codes::PROTOCOL_DIGEST) }
+        }
+        (Chain::Entry, BlockBody::KIND) => parse::<BlockBody>(row).map(drop),
+        (Chain::Entry, KeepBody::KIND) => keep_is_supported(row, entries),
+        (Chain::Entry, CloseBody::KIND) => keys_fit(row, entries),
+        _ => Ok(()),
+    }
+}
+
+fn parse<B: serde::de::DeserializeOwned>(row: &Row) -> Result<B, Code> {
+    serde_json::from_str(&row.body).map_err(|_| codes::SHAPE)
+}
+
+fn keep_is_supported(row: &Row, entries: &[Row]) -> Result<(), Code> {
+    let keep: KeepBody = parse(row)?;
+    let block = entries.iter().find(|entry| u64::try_from(entry.seq) == Ok(keep.block)).ok_or(codes::CITATION)?;
+    let block: BlockBody = parse(block)?;
+    let digest = block.protocol.to_string();
+    let protocol = entries.iter().find(|entry| entry.kind == ProtocolBody::KIND && entry.key == digest);
+    let protocol: ProtocolBody = parse(protocol.ok_or(codes::UNKNOWN_PROTOCOL)?)?;
+    let protocol = Protocol::from_json("ledger", &protocol.protocol).map_err(|error| error.code)?;
+    if supports_keep(&block, &protocol).unwrap_or(false) { Ok(()) } else { Err(codes::RATCHET) }
+}
+
+/// Revealed keys must match their commitments and derive every seed of their sessions.
+fn keys_fit(row: &Row, entries: &[Row]) -> Result<(), Code> {
+    let close: CloseBody = parse(row)?;
+    let mut keys = BTreeMap::new();
+    for revealed in &close.keys {
+        let key = *Digest::parse(&revealed.key).ok_or(codes::SEED_DERIVATION)?.bytes();
+        keys.insert(revealed.session.as_str(), key);
+    }
+    for entry in entries.iter().take_while(|entry| entry.seq < row.seq) {
+        if entry.kind == SessionBody::KIND {
+            let session: SessionBody = parse(entry)?;
+            if session.campaign == close.campaign {
+                let key = keys.get(session.id.as_str()).ok_or(codes::SEED_DERIVATION)?;
+                if key_commitment(key) != session.key_hash {
+                    return Err(codes::SEED_DERIVATION);
+                }
+            }
+        }
+        if entry.kind == BlockBody::KIND {
+            let block: BlockBody = parse(entry)?;
+            if block.campaign == close.campaign {
+                let key = keys.get(block.session.as_str()).ok_or(codes::SEED_DERIVATION)?;
+                let derived = |pair| pair_seed(key, &block.campaign, block.phase, block.index, block.attempt, pair);
+                if (0_u64..).zip(&block.seeds).any(|(pair, seed)| derived(pair) != *seed) {
+                    return Err(codes::SEED_DERIVATION);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The table of used seeds must be exactly the seeds of the blocks.
+fn wrong_seeds(ledger: &Ledger, entries: &[Row]) -> Option<Bad> {
+    let mut expected = BTreeMap::new();
+    for row in entries.iter().filter(|row| row.kind == BlockBody::KIND) {
+        let block: BlockBody = parse(row).ok()?;
+        expected.extend(block.seeds.into_iter().map(|seed| (seed, row.seq)));
+    }
+    let read = || -> rusqlite::Result<BTreeMap<String, i64>> {
+        let mut statement = ledger.connection.prepare("SELECT seed, entry FROM seed")?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        rows.collect()
+    };
+    let Ok(found) = read() else { return Some(bad(Chain::Entry, 0, codes::CORRUPT)) };
+    let differs = expected.iter().find(|(seed, entry)| found.get(*seed) != Some(entry)).map(|(_, entry)| *entry);
+    let foreign = || found.iter().find(|(seed, _)| !expected.contains_key(*seed)).map(|(_, entry)| *entry);
+    differs.or_else(foreign).map(|seq| bad(Chain::Entry, seq, codes::SEED_REUSED))
+}

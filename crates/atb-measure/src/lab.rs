@@ -1,0 +1,213 @@
+//! A lab: one task, one protocol, one session key, the reference process and the processors of this machine.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use atb_core::outcome::Outcome;
+use atb_core::protocol::Protocol;
+use atb_core::quantity::{Nanos, Seed};
+use atb_core::task::{Shape, Task, Unit};
+
+use crate::build::{Built, Compiler, Source, build};
+use crate::compare::Tolerances;
+use crate::crew::Crew;
+use crate::fault::Fault;
+use crate::inputs::{Place, Purpose, Stream};
+use crate::judge::Judge;
+use crate::layout::Layout;
+use crate::reference::Reference;
+use crate::worker::{Operation, Start, Worker};
+
+/// A secret session key, revealed only when the campaign closes.
+#[derive(Clone)]
+pub struct SessionKey([u8; 32]);
+
+impl SessionKey {
+    /// A fresh key from the kernel's random source.
+    pub fn random() -> std::io::Result<Self> {
+        let mut bytes = [0; 32];
+        crate::sys::clock::random_bytes(&mut bytes)?;
+        Ok(Self(bytes))
+    }
+
+    /// The bytes; for the commitment and the reveal.
+    pub fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for SessionKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SessionKey(secret)")
+    }
+}
+
+/// Everything that measuring a task needs.
+#[derive(Debug)]
+pub struct Lab {
+    program: PathBuf,
+    task: Task,
+    protocol: Protocol,
+    key: SessionKey,
+    compiler: Compiler,
+    crew: Crew,
+    cells: Vec<Shape>,
+    cancel: Arc<AtomicBool>,
+    pub(crate) judge: Judge,
+}
+
+/// What opens a lab.
+#[derive(Debug)]
+pub struct LabSetup {
+    /// This program, which workers execute.
+    pub program: PathBuf,
+    /// The task.
+    pub task: Task,
+    /// The protocol.
+    pub protocol: Protocol,
+    /// The session key.
+    pub key: SessionKey,
+    /// The compiler.
+    pub compiler: Compiler,
+    /// Timed shapes to use; all timed shapes of the task if empty.
+    pub cells: Vec<Shape>,
+    /// Set by Ctrl-C.
+    pub cancel: Arc<AtomicBool>,
+}
+
+impl Lab {
+    /// Builds and starts the reference.
+    pub fn open(setup: LabSetup) -> Result<Self, Fault> {
+        let LabSetup { program, task, protocol, key, compiler, cells, cancel } = setup;
+        let crew = Crew::choose().map_err(|error| Fault::harness("choose processors", &error))?;
+        let source = Source { header: task.file("kernel.h"), text: task.file("reference.c"), flags: "-O2", link: &[] };
+        let built = build(&compiler, &protocol, &source)?;
+        let timeout_s = protocol.kernel_run_timeout_s();
+        let reference = Reference::start(&program, &task.spec, &built, crew.helper, timeout_s)?;
+        let sample = match task.spec.unit {
+            Unit::Element => protocol.correctness_sampled_elements(),
+            Unit::Row => protocol.correctness_sampled_rows(),
+        };
+        let mut judge = Judge {
+            spec: task.spec.clone(),
+            tolerances: Tolerances::new(&protocol, &task.spec),
+            crew,
+            reference,
+            sample: usize::try_from(sample).unwrap_or(64),
+            scales: Vec::new(),
+        };
+        judge.learn_scales(&Stream::new(key.bytes(), Purpose::Inputs, "scales"))?;
+        let cells = if cells.is_empty() { task.spec.timed().cloned().collect() } else { cells };
+        Ok(Self { program, task, protocol, key, compiler, crew, cells, cancel, judge })
+    }
+
+    /// The task.
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// The protocol.
+    pub fn protocol(&self) -> &Protocol {
+        &self.protocol
+    }
+
+    /// The compiler.
+    pub fn compiler(&self) -> &Compiler {
+        &self.compiler
+    }
+
+    /// The timed shapes of this lab.
+    pub fn cells(&self) -> &[Shape] {
+        &self.cells
+    }
+
+    /// The session key's bytes.
+    pub fn key(&self) -> &[u8; 32] {
+        self.key.bytes()
+    }
+
+    /// The processors.
+    pub fn crew(&self) -> Crew {
+        self.crew
+    }
+
+    /// Builds a C source of the task with these flags.
+    pub fn build(&self, text: &str, flags: &str, link: &[String]) -> Result<Built, Fault> {
+        let source = Source { header: self.task.file("kernel.h"), text, flags, link };
+        build(&self.compiler, &self.protocol, &source)
+    }
+
+    /// Median time of a window without calls: the cost of the hand-off.
+    pub fn handoff(&self) -> Result<Nanos, Fault> {
+        self.control(Operation::Null, 200, None)
+    }
+
+    /// Median reading of a delay of exactly 1 ms.
+    pub fn delay_reading(&self) -> Result<Nanos, Fault> {
+        self.control(Operation::Delay, 25, Some(Nanos::new(1_000_000)))
+    }
+
+    fn control(&self, operation: Operation, windows: usize, delay: Option<Nanos>) -> Result<Nanos, Fault> {
+        let start = Start {
+            program: &self.program,
+            code: None,
+            symbol: "",
+            operation,
+            memory: (64, 64),
+            cpu: Some(self.crew.measure),
+            env: &[],
+            padding: 0,
+            timeout_ms: 10_000,
+        };
+        let _pin = self.crew.pin().map_err(|error| Fault::harness("pin a thread", &error))?;
+        let mut worker = Worker::start(&start).map_err(|fault| Fault::harness("start a control worker", &fault))?;
+        if let Some(delay) = delay {
+            worker.link.delay(delay);
+        }
+        let mut times = Vec::with_capacity(windows);
+        for _ in 0..windows {
+            times.push(worker.window(1).map_err(|fault| Fault::harness("run a control window", &fault))?);
+        }
+        times.sort_unstable();
+        Ok(times[windows / 2])
+    }
+
+    /// A seed for order and layout, from the session key, a pair's seed and a purpose.
+    pub(crate) fn plan_seed(&self, seed: &str, purpose: &str) -> Seed {
+        let stream = Stream::new(self.key(), Purpose::Plan, &format!("{seed}/{purpose}"));
+        Seed::new(stream.draw(Place::default(), &[u64::MAX]).first().copied().unwrap_or(0))
+    }
+
+    pub(crate) fn layout(&self, dims: &[u64], calls: usize, offset: usize) -> Result<Layout, Fault> {
+        Layout::new(&self.task.spec, dims, calls, 4, offset).map_err(|error| Fault::harness("place tensors", &error))
+    }
+
+    pub(crate) fn kernel_worker(
+        &self,
+        built: &Built,
+        memory: (usize, usize),
+        padding: usize,
+        env: &[(String, String)],
+    ) -> Result<Worker, Fault> {
+        let start = Start {
+            program: &self.program,
+            code: Some(&built.code),
+            symbol: &self.task.spec.symbol,
+            operation: Operation::Kernel,
+            memory,
+            cpu: Some(self.crew.measure),
+            env,
+            padding,
+            timeout_ms: self.protocol.kernel_run_timeout_s() * 1000,
+        };
+        Worker::start(&start).map_err(|fault| Fault::of_worker(&fault, "while loading"))
+    }
+
+    pub(crate) fn cancelled(&self) -> Result<(), Fault> {
+        if self.cancel.load(Ordering::Relaxed) {
+            return Err(Fault::new(Outcome::Cancelled, "ended by the user"));
+        }
+        Ok(())
+    }
+}

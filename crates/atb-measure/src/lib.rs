@@ -1,0 +1,24 @@
+//! Builds, checks and times candidates. The parent owns the clock, the inputs and the comparison; a worker process holds the
+//! candidate and nothing else.
+//!
+//! States are types: [`build::Built`] -> [`correctness::Checked`] -> [`timing::Measured`], and timing needs a
+//! [`preflight::Quiet`]. This crate cannot write a ledger row.
+//!
+//! `unsafe` is confined to [`sys`], which also holds the worker's side: it hands raw pointers to the candidate.
+
+pub mod build;
+mod compare;
+pub mod correctness;
+pub mod crew;
+pub mod fault;
+pub mod fingerprint;
+mod inputs;
+mod judge;
+pub mod lab;
+mod layout;
+pub mod preflight;
+mod reference;
+mod sample;
+pub mod sys;
+pub mod timing;
+pub mod worker;

@@ -1,0 +1,186 @@
+//! Child processes: compilers and workers, with limits, without inherited environment or descriptors, killed as a group.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus};
+
+use super::check;
+
+/// What a child is limited to.
+#[derive(Debug, Clone, Default)]
+pub struct Limits {
+    /// Processor time in seconds.
+    pub cpu_s: Option<u64>,
+    /// Address space in bytes.
+    pub address_space: Option<u64>,
+    /// Size of a written file in bytes.
+    pub file_size: Option<u64>,
+    /// Processors.
+    pub cpus: Vec<usize>,
+}
+
+/// A child that is killed with its process group when dropped.
+#[derive(Debug)]
+pub struct Group {
+    child: Child,
+    pidfd: OwnedFd,
+}
+
+impl Group {
+    /// Starts a command in a session of its own. `fds[i]` becomes descriptor `3 + i` in the child; all others are closed.
+    pub fn spawn(mut command: Command, limits: &Limits, fds: &[BorrowedFd<'_>]) -> io::Result<Self> {
+        let fds: Vec<RawFd> = fds.iter().map(AsRawFd::as_raw_fd).collect();
+        let limits = limits.clone();
+        let parent = std::process::id();
+        let setup = move || -> io::Result<()> {
+            enter(&limits, parent)?;
+            place(&fds)
+        };
+        // SAFETY: between fork and exec the closure makes system calls only: it neither allocates nor takes locks.
+        unsafe { command.pre_exec(setup) };
+        let child = command.spawn()?;
+        let pid = libc::pid_t::try_from(child.id()).unwrap_or(0);
+        // SAFETY: the call takes no pointers; a successful result is a new descriptor that we own.
+        let pidfd = unsafe {
+            let fd = libc::syscall(libc::SYS_pidfd_open, pid, 0);
+            let fd = RawFd::try_from(fd).unwrap_or(-1);
+            OwnedFd::from_raw_fd(check(fd)?)
+        };
+        Ok(Self { child, pidfd })
+    }
+
+    /// The process, for polling its end.
+    pub fn pidfd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+
+    /// The child, for its pipes.
+    pub fn child_mut(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// Waits for the end for at most this long; None if the time is over.
+    pub fn wait_for(&mut self, timeout_ms: u64) -> io::Result<Option<ExitStatus>> {
+        let mut poll = libc::pollfd { fd: self.pidfd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let timeout = libc::c_int::try_from(timeout_ms).unwrap_or(libc::c_int::MAX);
+        // SAFETY: `poll` is a valid array of one entry.
+        let ready = unsafe { libc::poll(&raw mut poll, 1, timeout) };
+        match check(ready) {
+            Ok(0) => Ok(None),
+            Ok(_) => self.child.wait().map(Some),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Kills the whole group and reaps the child.
+    pub fn kill(&mut self) -> io::Result<ExitStatus> {
+        if let Ok(pid) = libc::pid_t::try_from(self.child.id()) {
+            // SAFETY: the call takes no pointers. The child leads its session and is not reaped yet, so the group is its own.
+            unsafe { libc::kill(-pid, libc::SIGKILL) };
+        }
+        let _ = self.child.kill();
+        self.child.wait()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // A failure means that the group has already ended.
+        let _ = self.kill();
+    }
+}
+
+/// Runs in the child before exec: own session, dies with the parent, no new privileges, no core files, limits.
+fn enter(limits: &Limits, parent: u32) -> io::Result<()> {
+    // SAFETY: plain system calls without pointers.
+    unsafe {
+        check(libc::setsid())?;
+        check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+        check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
+        // The parent may have died before the line above.
+        if libc::getppid().unsigned_abs() != parent {
+            libc::_exit(127);
+        }
+    }
+    limit(libc::RLIMIT_CORE, Some(0))?;
+    limit(libc::RLIMIT_CPU, limits.cpu_s)?;
+    limit(libc::RLIMIT_AS, limits.address_space)?;
+    limit(libc::RLIMIT_FSIZE, limits.file_size)?;
+    if limits.cpus.is_empty() { Ok(()) } else { super::cpu::restrict(&limits.cpus) }
+}
+
+fn limit(resource: libc::__rlimit_resource_t, value: Option<u64>) -> io::Result<()> {
+    let Some(value) = value else { return Ok(()) };
+    let limit = libc::rlimit { rlim_cur: value, rlim_max: value };
+    // SAFETY: `limit` is a valid rlimit.
+    check(unsafe { libc::setrlimit(resource, &raw const limit) }).map(drop)
+}
+
+/// Puts the descriptors at 3, 4, ... and closes all others above them.
+fn place(fds: &[RawFd]) -> io::Result<()> {
+    const HIGH: RawFd = 200;
+    let count = RawFd::try_from(fds.len()).unwrap_or(0);
+    // First out of the way, so that no target is overwritten before it was copied.
+    for (at, &fd) in (0..).zip(fds) {
+        // SAFETY: plain system calls on descriptors that are open in the child.
+        check(unsafe { libc::dup2(fd, HIGH + at) })?;
+    }
+    for at in 0..count {
+        // SAFETY: as above; dup2 clears close-on-exec.
+        check(unsafe { libc::dup2(HIGH + at, 3 + at) })?;
+    }
+    // Everything else closes at exec rather than now, since the standard library reports exec errors through a pipe.
+    let (first, flags) = (3 + count.unsigned_abs(), libc::CLOSE_RANGE_CLOEXEC);
+    // SAFETY: plain system call.
+    check(unsafe { libc::close_range(first, libc::c_uint::MAX, libc::c_int::try_from(flags).unwrap_or(0)) }).map(drop)
+}
+
+/// How a process ended, in words.
+pub fn describe(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("signal {signal} ({})", signal_name(signal)),
+        (None, Some(code)) => format!("exit status {code}"),
+        (None, None) => "unknown status".to_owned(),
+    }
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        libc::SIGSEGV => "segmentation fault",
+        libc::SIGBUS => "bus error",
+        libc::SIGILL => "illegal instruction",
+        libc::SIGFPE => "arithmetic fault",
+        libc::SIGABRT => "abort",
+        libc::SIGKILL => "killed",
+        libc::SIGTRAP => "trap",
+        libc::SIGXCPU => "processor time limit",
+        libc::SIGXFSZ => "file size limit",
+        _ => "see signal(7)",
+    }
+}
+
+/// True if the process runs as root.
+pub fn is_root() -> bool {
+    // SAFETY: the call has no preconditions.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// A descriptor that the parent placed at this number.
+///
+/// # Safety
+/// The number must be an open descriptor that nothing else in this process owns.
+pub unsafe fn inherited(number: RawFd) -> OwnedFd {
+    // SAFETY: the caller vouches for it.
+    unsafe { OwnedFd::from_raw_fd(number) }
+}
+
+/// The size of the file behind a descriptor.
+pub fn size_of_fd(fd: BorrowedFd<'_>) -> io::Result<usize> {
+    // SAFETY: stat is plain data, for which zero is a valid value.
+    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the descriptor is open and `stat` is writable.
+    check(unsafe { libc::fstat(fd.as_raw_fd(), &raw mut stat) })?;
+    usize::try_from(stat.st_size).map_err(|_| io::ErrorKind::InvalidData.into())
+}

@@ -1,0 +1,115 @@
+//! The worker's side. Everything here runs in the candidate's address space, so nothing here is trusted by the parent.
+
+use std::ffi::c_void;
+use std::io;
+use std::os::fd::AsFd;
+
+use atb_core::quantity::Nanos;
+
+use super::event::Event;
+use super::loader::{self, LoadFault, Symbol};
+use super::memory::Mapping;
+use super::{clock, process};
+use crate::worker::{Operation, fd, status, word};
+
+/// Serves a parent until it goes away. Entry point of `atb __run`.
+pub fn serve() -> io::Result<()> {
+    // SAFETY: the parent placed exactly these descriptors, and nothing else in this process uses them.
+    let [control, input, output, status_page, go, done] =
+        [fd::CONTROL, fd::INPUT, fd::OUTPUT, fd::STATUS, fd::GO, fd::DONE].map(|n| unsafe { process::inherited(n) });
+    let map = |fd: &std::os::fd::OwnedFd, writable, populate| {
+        Mapping::new(fd.as_fd(), process::size_of_fd(fd.as_fd())?, writable, populate)
+    };
+    let control = map(&control, false, true)?;
+    let mut status_page = map(&status_page, true, true)?;
+    let input = map(&input, false, true)?;
+    let output = map(&output, true, true)?;
+    let (go, done) = (Event::from_fd(go), Event::from_fd(done));
+
+    let symbol = load(&control, &mut status_page);
+    done.set()?;
+    let Ok(symbol) = symbol else {
+        // The parent reads the message while this process waits to be killed.
+        return go.wait();
+    };
+    loop {
+        go.wait()?;
+        run(&control, &input, &output, symbol);
+        done.set()?;
+    }
+}
+
+/// The code could not be loaded; the status page says why.
+struct NotLoaded;
+
+/// Loads the code unless the operation needs none, and reports on the status page.
+fn load(control: &Mapping, status_page: &mut Mapping) -> Result<Option<Symbol>, NotLoaded> {
+    let operation = Operation::from_number(control.load(word::OPERATION));
+    if !matches!(operation, Some(Operation::Kernel | Operation::Reference)) {
+        status_page.store(0, status::LOADED);
+        return Ok(None);
+    }
+    let name = &control.bytes()[word::SYMBOL * 8..];
+    let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+    match loader::load(fd::CODE, &String::from_utf8_lossy(name)) {
+        Ok(symbol) => {
+            status_page.store(0, status::LOADED);
+            Ok(Some(symbol))
+        }
+        Err(LoadFault::Symbol) => {
+            status_page.store(0, status::NO_SYMBOL);
+            Err(NotLoaded)
+        }
+        Err(LoadFault::Load(message)) => {
+            let bytes = message.as_bytes();
+            let len = bytes.len().min(status::MESSAGE_MAX);
+            status_page.bytes_mut()[status::MESSAGE_AT..][..len].copy_from_slice(&bytes[..len]);
+            status_page.store(0, status::LOAD_FAILED);
+            Err(NotLoaded)
+        }
+    }
+}
+
+/// One window.
+fn run(control: &Mapping, input: &Mapping, output: &Mapping, symbol: Option<Symbol>) {
+    let load = |index: usize| usize::try_from(control.load(index)).unwrap_or(0);
+    let slow_ppm = control.load(word::SLOW_PPM);
+    let start = if slow_ppm > 0 { clock::now() } else { Nanos::default() };
+    match (Operation::from_number(control.load(word::OPERATION)), symbol) {
+        (Some(Operation::Delay), _) => {
+            clock::spin_until(Nanos::new(clock::now().get() + control.load(word::DELAY_NS)));
+        }
+        (Some(operation @ (Operation::Kernel | Operation::Reference)), Some(symbol)) => {
+            let (inputs, outputs) = (load(word::INPUTS).min(8), load(word::OUTPUTS).min(8));
+            let mut dims = [0_i64; 8];
+            for (at, dim) in dims.iter_mut().enumerate().take(load(word::DIMS).min(8)) {
+                *dim = control.load(word::DIM + at).cast_signed();
+            }
+            for call in 0..load(word::CALLS) {
+                let mut tensors = [std::ptr::null_mut::<c_void>(); 16];
+                for (at, tensor) in tensors.iter_mut().enumerate().take(inputs) {
+                    *tensor = input.address(load(word::INPUT_AT + at) + call * load(word::INPUT_STRIDE + at)).cast();
+                }
+                for (at, tensor) in tensors[inputs..].iter_mut().enumerate().take(outputs) {
+                    *tensor = output.address(load(word::OUTPUT_AT + at) + call * load(word::OUTPUT_STRIDE + at)).cast();
+                }
+                let tensors = &tensors[..inputs + outputs];
+                let workspace = output.address(load(word::WORKSPACE) + call * load(word::WORKSPACE_STRIDE)).cast();
+                // SAFETY: the parent laid out the memory for these shapes; the candidate may do with it what it likes.
+                unsafe {
+                    if operation == Operation::Kernel {
+                        symbol.call_kernel(tensors, dims.as_ptr(), workspace);
+                    } else {
+                        symbol.call_reference(&tensors[..inputs], &tensors[inputs..], dims.as_ptr());
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+    if slow_ppm > 0 {
+        // The control arm: slower by a known share of what it took.
+        let elapsed = clock::now().get() - start.get();
+        clock::spin_until(Nanos::new(start.get() + elapsed + elapsed * slow_ppm / 1_000_000));
+    }
+}

@@ -1,0 +1,89 @@
+//! The worker: a process that holds one candidate and nothing else, and the parent's handle on it.
+//!
+//! ```text
+//! parent                                   worker (atb __run, sys::serve)
+//!   fill inputs, poison outputs
+//!   write control words
+//!   t0 -> go  ---------------------------> K calls
+//!   t1 <- done <--------------------------
+//!   check outputs                          waits for go
+//! ```
+//! The worker has no result channel: what it leaves in the output memory when it signals `done` is what is judged. The control
+//! words are read-only for it. The status page carries the loader's message and is never part of a verdict.
+
+mod parent;
+
+pub use parent::{Start, Worker, WorkerFault, isolation};
+
+/// Descriptors in the worker, in the order in which the parent passes them.
+pub(crate) mod fd {
+    pub(crate) const CONTROL: i32 = 3;
+    pub(crate) const INPUT: i32 = 4;
+    pub(crate) const OUTPUT: i32 = 5;
+    pub(crate) const STATUS: i32 = 6;
+    pub(crate) const GO: i32 = 7;
+    pub(crate) const DONE: i32 = 8;
+    pub(crate) const CODE: i32 = 9;
+}
+
+/// Indices of 64-bit control words.
+pub(crate) mod word {
+    pub(crate) const OPERATION: usize = 0;
+    pub(crate) const CALLS: usize = 1;
+    pub(crate) const INPUTS: usize = 2;
+    pub(crate) const OUTPUTS: usize = 3;
+    pub(crate) const DIMS: usize = 4;
+    pub(crate) const DELAY_NS: usize = 5;
+    pub(crate) const SLOW_PPM: usize = 6;
+    pub(crate) const WORKSPACE: usize = 7;
+    pub(crate) const WORKSPACE_STRIDE: usize = 8;
+    /// Eight dimensions.
+    pub(crate) const DIM: usize = 16;
+    /// Eight offsets of inputs, then of outputs, each followed by eight slot strides.
+    pub(crate) const INPUT_AT: usize = 24;
+    pub(crate) const INPUT_STRIDE: usize = 32;
+    pub(crate) const OUTPUT_AT: usize = 40;
+    pub(crate) const OUTPUT_STRIDE: usize = 48;
+    /// The symbol's text, NUL-terminated, at this word.
+    pub(crate) const SYMBOL: usize = 64;
+}
+
+/// Size of the control and status pages.
+const PAGE: usize = 4096;
+
+/// What a worker does when told to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Calls the kernel K times.
+    Kernel,
+    /// Calls the reference K times.
+    Reference,
+    /// Nothing: measures the hand-off.
+    Null,
+    /// Spins for a known time.
+    Delay,
+}
+
+impl Operation {
+    fn number(self) -> u64 {
+        match self {
+            Self::Kernel => 1,
+            Self::Reference => 2,
+            Self::Null => 3,
+            Self::Delay => 4,
+        }
+    }
+
+    pub(crate) fn from_number(number: u64) -> Option<Self> {
+        [Self::Kernel, Self::Reference, Self::Null, Self::Delay].into_iter().find(|op| op.number() == number)
+    }
+}
+
+/// Load states on the status page, word 0; the message follows at byte 64.
+pub(crate) mod status {
+    pub(crate) const LOADED: u64 = 1;
+    pub(crate) const LOAD_FAILED: u64 = 2;
+    pub(crate) const NO_SYMBOL: u64 = 3;
+    pub(crate) const MESSAGE_AT: usize = 64;
+    pub(crate) const MESSAGE_MAX: usize = 2048;
+}

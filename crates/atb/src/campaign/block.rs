@@ -1,0 +1,172 @@
+//! Measuring a block and submitting it: preflight, runs, admission, one re-measure, gates.
+
+use atb_core::codes;
+use atb_core::entry::{BlockBody, Chain, Phase, RefusalBody};
+use atb_core::gates::{self, GateDecision};
+use atb_ledger::{Admitted, IngestError};
+use atb_measure::fault::Fault;
+use atb_measure::preflight::preflight;
+use atb_measure::sys::clock;
+use atb_measure::timing::{Arm, BlockPlan, Measured};
+
+use super::Campaign;
+use crate::error::{Error, Result};
+use crate::io::crash_point;
+
+/// How a block ended.
+#[derive(Debug)]
+pub enum BlockEnd {
+    /// Admitted: the row and what it holds.
+    Admitted(Admitted, Box<BlockBody>),
+    /// Over the noise cap twice.
+    Noise,
+    /// A run of this arm failed; the block is void.
+    Failed(usize, Fault),
+}
+
+impl Campaign {
+    /// The number of the next block of a phase: above every admitted, refused and voided one.
+    pub fn next_index(&mut self, phase: Phase) -> Result<u64> {
+        let admitted = self.mine(|block: &BlockBody| block.campaign.as_str())?;
+        let admitted = admitted.into_iter().filter(|block| block.phase == phase).map(|block| block.index);
+        let prefix = format!("{}/{}/", self.body.id, phase.name());
+        let refused = self.refusals()?;
+        let refused = refused.iter().filter_map(|refusal| refusal.key.strip_prefix(&prefix)?.parse().ok());
+        let used = self.used_index[phase as usize];
+        let last = admitted.chain(refused).chain([used]).max().unwrap_or(0);
+        self.used_index[phase as usize] = last + 1;
+        Ok(last + 1)
+    }
+
+    /// Refused rows of the ledger.
+    pub fn refusals(&self) -> Result<Vec<RefusalBody>> {
+        let rows = self.ledger.rows(Chain::Refusal)?;
+        // A refusal row that does not parse is the business of `atb verify`.
+        Ok(rows.iter().filter_map(|row| serde_json::from_str(&row.body).ok()).collect())
+    }
+
+    /// Measures a block, submits it, and measures it again once if its scatter is over the cap.
+    pub fn block(&mut self, phase: Phase, pairs: u64, arms: &[Arm<'_>], what: &str) -> Result<BlockEnd> {
+        let mut index = self.next_index(phase)?;
+        let mut attempt = 1;
+        loop {
+            let measured = match self.measure(phase, index, attempt, pairs, arms, what)? {
+                Ok(measured) => measured,
+                Err((arm, fault)) => return Ok(BlockEnd::Failed(arm, fault)),
+            };
+            match self.ledger.append(measured.body(), clock::wall_ms()) {
+                Ok(admitted) => {
+                    crash_point("campaign.after-block");
+                    return Ok(BlockEnd::Admitted(admitted, Box::new(measured.body().clone())));
+                }
+                Err(IngestError::Refused { code, .. }) if code == codes::CV_CAP => {
+                    self.console.line(&format!("  {what}: scatter over the cap ({code}), attempt {attempt} of 2"));
+                    if attempt > self.plan.protocol.noise_remeasures() {
+                        return Ok(BlockEnd::Noise);
+                    }
+                    attempt += 1;
+                }
+                Err(IngestError::Refused { code, .. }) if code == codes::WINDOW_FLOOR && attempt == 1 => {
+                    // The machine is faster than when K was chosen; the caller's arms keep their K, so this block cannot pass.
+                    self.console.line(&format!("  {what}: windows too short ({code}); K is chosen anew"));
+                    index = self.next_index(phase)?;
+                    return self.block_with_new_k(phase, index, pairs, arms, what);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// One last attempt with K chosen anew.
+    fn block_with_new_k(&mut self, phase: Phase, index: u64, pairs: u64, arms: &[Arm<'_>], what: &str) -> Result<BlockEnd> {
+        let lab = self.lab()?;
+        for arm in arms {
+            let failed = |fault| Error::Fault { context: "failed to choose K anew".into(), fault };
+            lab.recalibrate(arm.checked, arm.env).map_err(failed)?;
+        }
+        let measured = match self.measure(phase, index, 1, pairs, arms, what)? {
+            Ok(measured) => measured,
+            Err((arm, fault)) => return Ok(BlockEnd::Failed(arm, fault)),
+        };
+        match self.ledger.append(measured.body(), clock::wall_ms()) {
+            Ok(admitted) => Ok(BlockEnd::Admitted(admitted, Box::new(measured.body().clone()))),
+            Err(IngestError::Refused { code, .. }) if code == codes::CV_CAP => Ok(BlockEnd::Noise),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Waits for a quiet machine and measures. The inner error names the arm that failed.
+    fn measure(
+        &mut self,
+        phase: Phase,
+        index: u64,
+        attempt: u64,
+        pairs: u64,
+        arms: &[Arm<'_>],
+        what: &str,
+    ) -> Result<std::result::Result<Measured, (usize, Fault)>> {
+        self.ensure_session()?;
+        let plan = BlockPlan {
+            campaign: self.body.id.clone(),
+            session: self.session_id(),
+            task: self.body.task,
+            protocol: self.body.protocol,
+            phase,
+            index,
+            attempt,
+            pairs,
+        };
+        let (wait_s, if_busy) = (self.plan.quiet_wait_s, self.plan.if_busy);
+        self.console.start(what);
+        let mut said = false;
+        let quiet = preflight(&self.plan.protocol, wait_s, if_busy, &mut |load| {
+            if !said {
+                self.console.line(&format!("  waiting for a quiet machine ({:.0} % busy)", load.busy * 100.0));
+                said = true;
+            }
+        })?;
+        if !quiet.is_quiet() {
+            self.console.line("  the machine stays busy: going on, rows are exploratory");
+        }
+        let console = &self.console;
+        let lab = self.lab.as_mut().ok_or_else(|| super::usage("no session is open".into(), "report this"))?;
+        let measured = lab.measure(&plan, arms, &quiet, &mut |progress| {
+            crash_point("campaign.after-run");
+            console.step(progress);
+        });
+        self.console.done();
+        match measured {
+            Ok(measured) => {
+                let (windows, wall) = measured.cost();
+                let share = wall.get() as f64 / windows.get().max(1) as f64;
+                self.console.line(&format!("  {what}: {wall}, {share:.1} times the windows"));
+                Ok(Ok(measured))
+            }
+            Err(error) if error.fault.is_harness() => {
+                Err(Error::Fault { context: format!("failed to measure {what}"), fault: error.fault })
+            }
+            Err(error) => Ok(Err((error.arm, error.fault))),
+        }
+    }
+
+    /// Records the gates of an admitted block for some arms against a base, and returns the first that did not pass.
+    pub fn gates(&mut self, row: &Admitted, block: &BlockBody, base: usize, arms: &[usize]) -> Result<Option<GateDecision>> {
+        let mut stopped = None;
+        for &arm in arms {
+            let protocol = &self.plan.protocol;
+            let decisions = [gates::scatter(block, arm, protocol), gates::quarantine(block, base, arm, protocol)];
+            for decision in decisions {
+                let decision = decision.map_err(crate::report::ReportError::from)?;
+                let seq = u64::try_from(row.seq()).unwrap_or(0);
+                if let Some(body) = decision.body(seq, block) {
+                    self.ledger.record_gate(&body, clock::wall_ms())?;
+                }
+                if decision.code.is_some() && stopped.is_none() {
+                    stopped = Some(decision);
+                }
+            }
+        }
+        Ok(stopped)
+    }
+
+}

@@ -1,0 +1,88 @@
+//! Sessions: a lab with a fresh key, opened when needed and replaced when it grows too old.
+
+use std::path::PathBuf;
+
+use atb_core::entry::{FORMAT, SessionBody, key_commitment};
+use atb_measure::build::Compiler;
+use atb_measure::fingerprint;
+use atb_measure::lab::{Lab, LabSetup, SessionKey};
+use atb_measure::sys::clock;
+
+use super::{Campaign, random_id};
+use crate::error::{Error, Result};
+use crate::io;
+
+/// Minutes before a session's end after which no new block starts in it.
+const MARGIN_MIN: u64 = 4;
+
+impl Campaign {
+    /// True if the session is missing or too old for another block.
+    fn needs_session(&self) -> bool {
+        let age_ms = clock::wall_ms() - self.session_started_ms;
+        let limit = self.plan.protocol.session_minutes_max().saturating_sub(MARGIN_MIN).max(1) * 60_000;
+        self.session.is_none() || u64::try_from(age_ms).is_ok_and(|age| age > limit)
+    }
+
+    /// Opens a session if none is open or the open one is too old. Returns true if a new one was opened.
+    pub fn ensure_session(&mut self) -> Result<bool> {
+        if !self.needs_session() {
+            return Ok(false);
+        }
+        let key = SessionKey::random().map_err(|source| Error::Unwritable { path: "a session key".into(), source })?;
+        let setup = LabSetup {
+            program: PathBuf::from("/proc/self/exe"),
+            task: self.plan.task.clone(),
+            protocol: self.plan.protocol.clone(),
+            key: key.clone(),
+            compiler: Compiler::find(io::compiler_override().as_deref())?,
+            cells: self.plan.cells.clone(),
+            cancel: self.plan.cancel.clone(),
+        };
+        let failed = |fault| Error::Fault { context: "failed to open a session".into(), fault };
+        let lab = Lab::open(setup).map_err(failed)?;
+        let id = random_id()?;
+        self.plan.folder.keep_key(&id, key.bytes())?;
+        let body = SessionBody {
+            format: FORMAT,
+            id,
+            campaign: self.body.id.clone(),
+            machine: fingerprint::machine(),
+            key_hash: key_commitment(key.bytes()),
+            handoff_ns: lab.handoff().map_err(failed)?.get(),
+            delay_ns: lab.delay_reading().map_err(failed)?.get(),
+            isolation: atb_measure::worker::isolation(),
+            harness: fingerprint::program(),
+            compiler: lab.compiler().version().to_owned(),
+        };
+        self.append(&body)?;
+        self.check_controls(&body);
+        self.session_started_ms = clock::wall_ms();
+        self.session = Some(body);
+        self.lab = Some(lab);
+        Ok(true)
+    }
+
+    /// Says so if the clock's own controls are off.
+    fn check_controls(&self, session: &SessionBody) {
+        let protocol = &self.plan.protocol;
+        let share = session.handoff_ns as f64 / (protocol.kernel_window_floor_us() as f64 * 1e3);
+        if share > protocol.session_handoff_max().get() {
+            self.console.line(&format!("warning: the hand-off costs {:.2} % of the shortest window", share * 100.0));
+        }
+        let off = session.delay_ns as f64 / 1e6 - 1.0;
+        if off.abs() > protocol.session_delay_tolerance().get() {
+            self.console.line(&format!("warning: a delay of 1 ms reads {:+.2} % off", off * 100.0));
+        }
+    }
+
+    /// The open lab.
+    pub(super) fn lab(&mut self) -> Result<&mut Lab> {
+        self.ensure_session()?;
+        self.lab.as_mut().ok_or_else(|| super::usage("no session is open".into(), "report this"))
+    }
+
+    /// The id of the open session.
+    pub(super) fn session_id(&self) -> String {
+        self.session.as_ref().map(|session| session.id.clone()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,210 @@
+//! Arguments as typed. `commands` turns them into what is done.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Measure whether a kernel is really faster.
+#[derive(Debug, Parser)]
+#[command(
+    name = "atb",
+    version,
+    about = "Measure whether a kernel is really faster",
+    long_about = "AutoTuneBench runs the propose-measure-keep loop over compute kernels: candidates are compiled, checked against a \
+                  double-precision reference, timed in fresh processes by a clock that they cannot reach, and admitted or refused by \
+                  a database that recomputes every rule from the raw samples.",
+    after_help = "Examples:\n  atb demo                               see the whole loop in under two minutes\n  \
+                  atb task show softmax_rows             what a task asks for\n  \
+                  atb measure softmax_rows mine.c        is my kernel faster than the compiler's?\n  \
+                  atb tune matmul --iterations 24        search, keep, report\n  \
+                  atb verify atb-out/DIR/atb.db          recheck every row\n\nExit codes: 0 faster or ok, 1 harness, 2 usage, 10 refused or \
+                  bad ledger,\n11 candidate's fault, 12 quarantined, 13 not quiet, 14 not delivered,\n15 equivalent, 16 inconclusive, \
+                  17 slower, 18 void or cancelled."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Print one JSON object as the last line of standard output.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Tasks from this folder instead of the built-in ones.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub tasks: Option<PathBuf>,
+    /// No progress on standard error.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// See the whole loop on real kernels, in under two minutes
+    Demo(DemoArgs),
+    /// Search a task: propose, screen, confirm, keep, report
+    Tune(TuneArgs),
+    /// Measure one candidate file against the baselines
+    Measure(MeasureArgs),
+    /// Recheck every row of a ledger with the second implementation of the rules
+    Verify {
+        /// The ledger, such as DIR/atb.db.
+        db: PathBuf,
+    },
+    /// Print a campaign's report again and rewrite its page
+    Report {
+        /// The campaign's folder.
+        dir: PathBuf,
+    },
+    /// Tasks: list, show, make a new one
+    Task {
+        /// What to do with tasks.
+        #[command(subcommand)]
+        command: TaskCommand,
+    },
+    /// Protocols: show, check, compare, digest
+    Protocol {
+        /// What to do with protocols.
+        #[command(subcommand)]
+        command: ProtocolCommand,
+    },
+    /// What a code such as ATB609 means
+    Explain {
+        /// The code; all codes if left out.
+        code: Option<String>,
+    },
+    /// What this machine can measure
+    Doctor,
+    /// Shell completions
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// The manual page, in roff
+    Man,
+}
+
+/// Arguments of `atb demo`.
+#[derive(Debug, Args)]
+#[command(after_help = "The demo tunes gelu_tanh for one generation, reports the kept kernel against the baselines, then shows an \
+                        honest null on a memory-bound task. It waits at most 10 s for a quiet machine.\n\nExample:\n  atb demo --out \
+                        /tmp/atb-demo")]
+pub struct DemoArgs {
+    /// Folder for the ledger and the page; must not exist yet or be empty.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// Arguments of `atb tune`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  atb tune softmax_rows\n  atb tune matmul --proposer random --seed 7 --iterations 24\n  atb tune \
+                        --resume atb-out/matmul-20260101-120000\n\nCtrl-C ends cleanly; --resume goes on.")]
+pub struct TuneArgs {
+    /// Task id; see `atb task list`.
+    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    pub task: Option<String>,
+    /// Who proposes candidates.
+    #[arg(long, value_enum, default_value_t = ProposerName::Deterministic)]
+    pub proposer: ProposerName,
+    /// Candidates to propose; as many as the space has points if left out.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub iterations: Option<u64>,
+    /// Seed of the proposer.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Common measuring options.
+    #[command(flatten)]
+    pub measuring: MeasuringArgs,
+    /// Go on with an interrupted campaign.
+    #[arg(long, value_name = "DIR")]
+    pub resume: Option<PathBuf>,
+}
+
+/// Arguments of `atb measure`.
+#[derive(Debug, Args)]
+#[command(after_help = "The candidate is one C file that defines the task's function; `atb task show TASK` prints the prototype and \
+                        a starting point.\n\nExamples:\n  atb task show gelu_tanh --file kernel.c > mine.c\n  atb measure gelu_tanh \
+                        mine.c\n  atb measure gelu_tanh mine.c --json | tail -1 | jq .outcome")]
+pub struct MeasureArgs {
+    /// Task id.
+    pub task: String,
+    /// The candidate's C file.
+    pub candidate: PathBuf,
+    /// Common measuring options.
+    #[command(flatten)]
+    pub measuring: MeasuringArgs,
+}
+
+/// Options of commands that measure.
+#[derive(Debug, Args)]
+pub struct MeasuringArgs {
+    /// certified-1, small-1, or a protocol file.
+    #[arg(long, default_value = "certified-1", value_name = "NAME|FILE")]
+    pub protocol: String,
+    /// Folder for ledger, candidates and page.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Timed shape to use; repeat for several; all timed shapes of the task if left out.
+    #[arg(long, value_name = "NAME")]
+    pub shape: Vec<String>,
+    /// Go on if the machine is not quiet; rows are labelled and can never be a headline.
+    #[arg(long)]
+    pub exploratory: bool,
+}
+
+/// Built-in proposers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProposerName {
+    /// Walks the task's space: spread first, then neighbours of the best.
+    Deterministic,
+    /// Draws from the task's space.
+    Random,
+}
+
+/// `atb task ...`.
+#[derive(Debug, Subcommand)]
+pub enum TaskCommand {
+    /// List tasks
+    List,
+    /// Show a task: prototype, shapes, tolerance, flags, starting point
+    Show {
+        /// Task id.
+        id: String,
+        /// Print only this file of the task, such as kernel.c.
+        #[arg(long, value_name = "NAME")]
+        file: Option<String>,
+    },
+    /// Write the skeleton of a task into a new folder
+    New {
+        /// The folder; its name is the task's id.
+        dir: PathBuf,
+    },
+}
+
+/// `atb protocol ...`.
+#[derive(Debug, Subcommand)]
+pub enum ProtocolCommand {
+    /// Print a protocol with values, units and sources
+    Show {
+        /// certified-1, small-1, or a file.
+        #[arg(default_value = "certified-1")]
+        protocol: String,
+    },
+    /// Check a protocol file
+    Check {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Compare two protocols field by field
+    Diff {
+        /// Name or file.
+        a: String,
+        /// Name or file.
+        b: String,
+    },
+    /// Print the digest of a protocol
+    Digest {
+        /// Name or file.
+        #[arg(default_value = "certified-1")]
+        protocol: String,
+    },
+}

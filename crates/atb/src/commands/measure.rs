@@ -1,0 +1,51 @@
+//! `atb measure`.
+
+use std::path::PathBuf;
+
+use atb_ledger::Ledger;
+use atb_measure::preflight::IfBusy;
+
+use super::{Context, cancel_flag, ledger_rows, timed_shapes, tune};
+use crate::campaign::{Campaign, Console, Plan, Registration};
+use crate::cli::MeasureArgs;
+use crate::error::Result;
+use crate::io::{self, Folder};
+use crate::report;
+
+pub(super) fn run(context: &Context, args: &MeasureArgs) -> Result<u8> {
+    let task = context.tasks.load(&args.task)?;
+    let cells = timed_shapes(&task, &args.measuring.shape)?;
+    let protocol = io::load_protocol(&args.measuring.protocol)?;
+    let text = io::read_text(&args.candidate)?;
+    let default = || PathBuf::from("atb-out").join(format!("measure-{}", args.task));
+    let folder = Folder::open_or_create(&args.measuring.out.clone().unwrap_or_else(default))?;
+    let plan = Plan {
+        folder,
+        quiet_wait_s: protocol.machine_quiet_wait_s(),
+        task,
+        protocol,
+        cells,
+        if_busy: if args.measuring.exploratory { IfBusy::Explore } else { IfBusy::Refuse },
+        cancel: cancel_flag(),
+    };
+    let registration = Registration {
+        command: "measure",
+        proposer: "file".to_owned(),
+        seed: 0,
+        iterations: 1,
+        hypothesis: "the file is faster than the fastest baseline".to_owned(),
+        stop_rule: "one PROBE block".to_owned(),
+    };
+    let mut campaign = Campaign::register(plan, &registration, Console::new(context.quiet))?;
+    let arms = campaign.baselines()?;
+    campaign.probe(&text, &arms)?;
+    campaign.close("complete")?;
+    let (folder, id) = (campaign.folder().clone(), campaign.id().to_owned());
+    drop(campaign);
+    let rows = ledger_rows(&Ledger::open_read_only(&folder.db())?)?;
+    let derived = report::derive(&rows, &id)?;
+    io::write_durable(&folder.page(), crate::page::render(&derived, &[])?.as_bytes(), "page")?;
+    let text = format!("{}\nledger  {}\n", report::terminal::campaign(&derived, 80), folder.db().display());
+    context.output.result(&text, &report::json::probe(&derived))?;
+    Ok(tune::exit_code(&derived))
+}

@@ -1,0 +1,140 @@
+//! Errors at the edge: what failed, the code, the remedy, the exit code.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use atb_core::codes::{self, Code};
+use atb_core::document::DocumentError;
+use atb_ledger::{IngestError, OpenError};
+use atb_measure::build::NoCompiler;
+use atb_measure::fault::Fault;
+use atb_measure::preflight::NotQuiet;
+use miette::Diagnostic;
+
+/// Exit codes that are not an outcome's.
+pub mod exit {
+    /// The harness failed.
+    pub const HARNESS: u8 = 1;
+    /// The command line or a file named on it is wrong.
+    pub const USAGE: u8 = 2;
+    /// A row was refused, or a ledger has a bad entry.
+    pub const REFUSED: u8 = 10;
+}
+
+/// Everything that ends a command early.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+pub enum Error {
+    /// A document is wrong.
+    #[error("{0}")]
+    Document(#[from] DocumentError),
+    /// A file that the user named cannot be read.
+    #[error("ATB116: failed to read {}: {reason}", path.display())]
+    #[diagnostic(help("correct the path or its permissions"))]
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A file or folder cannot be written.
+    #[error("ATB308: failed to write {}: {source}", path.display())]
+    #[diagnostic(help("free space or correct the permissions; what was committed before is intact"))]
+    Unwritable {
+        /// The path.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// No such task.
+    #[error("ATB113: there is no task `{id}`; known tasks: {known}")]
+    #[diagnostic(help("run `atb task list`; write a new task with `atb task new DIR` and pass its folder with --tasks"))]
+    UnknownTask {
+        /// What was asked for.
+        id: String,
+        /// What there is.
+        known: String,
+    },
+    /// An argument does not fit the task or folder.
+    #[error("{message}")]
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        #[help]
+        remedy: String,
+    },
+    /// A code that is not registered.
+    #[error("{0}")]
+    UnknownCode(#[from] codes::UnknownCode),
+    /// The ledger cannot be opened.
+    #[error("{0}")]
+    Open(#[from] OpenError),
+    /// A row was not admitted.
+    #[error("{0}")]
+    Ingest(#[from] IngestError),
+    /// The machine is not quiet.
+    #[error("{0}")]
+    #[diagnostic(help("stop the other work and try again, or pass --exploratory: rows are then labelled and never a headline"))]
+    NotQuiet(#[from] NotQuiet),
+    /// There is no compiler.
+    #[error("{0}")]
+    #[diagnostic(help("install gcc (Debian: apt install gcc libc6-dev), or set ATB_CC to a compiler's path"))]
+    NoCompiler(#[from] NoCompiler),
+    /// The harness, or a baseline of the task, failed.
+    #[error("{context}: {fault}")]
+    #[diagnostic(help("run `atb doctor`; if it finds nothing, the task's own files may be at fault"))]
+    Fault {
+        /// What was being done.
+        context: String,
+        /// The fault.
+        fault: Fault,
+    },
+    /// A report could not be derived.
+    #[error("failed to derive the report: {0}")]
+    Report(#[from] crate::report::ReportError),
+    /// The page could not be rendered.
+    #[error("failed to render the page: {0}")]
+    Page(#[from] askama::Error),
+}
+
+impl Error {
+    /// The process exit code.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Document(_)
+            | Self::Unreadable { .. }
+            | Self::UnknownTask { .. }
+            | Self::Usage { .. }
+            | Self::UnknownCode(_) => exit::USAGE,
+            Self::Open(_) | Self::Ingest(_) => exit::REFUSED,
+            Self::NotQuiet(_) => 13,
+            Self::Fault { fault, .. } if matches!(fault.outcome, atb_core::outcome::Outcome::Cancelled) => 18,
+            Self::NoCompiler(_) | Self::Unwritable { .. } | Self::Fault { .. } | Self::Report(_) | Self::Page(_) => exit::HARNESS,
+        }
+    }
+
+    /// The stable code, if the error has one.
+    pub fn stable_code(&self) -> Option<Code> {
+        Code::find_in(&self.to_string())
+    }
+
+    /// Prints the error with its remedy on standard error and returns the exit code.
+    pub fn report(&self) -> u8 {
+        let mut out = std::io::stderr().lock();
+        let mut text = format!("error: {self}\n");
+        let help = self.help().map(|help| help.to_string());
+        let remedy = help.or_else(|| self.stable_code()?.entry().map(|entry| entry.remedy.to_owned()));
+        if let (Some(remedy), false) = (remedy, text.contains("remedy:")) {
+            text.push_str(&format!("remedy: {remedy}\n"));
+        }
+        if let Some(code) = self.stable_code() {
+            text.push_str(&format!("see `atb explain {code}`\n"));
+        }
+        // Nothing can be done if standard error is gone.
+        let _ = out.write_all(text.as_bytes());
+        self.exit_code()
+    }
+}
+
+/// A command's result.
+pub type Result<T> = std::result::Result<T, Error>;

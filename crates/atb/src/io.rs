@@ -1,0 +1,320 @@
+//! The files and the environment that the user names: tasks, protocols, candidates, campaign folders.
+//!
+//! The only module of this crate that touches the file system or the environment.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use atb_core::canon::Digest;
+use atb_core::codes;
+use atb_core::document::{Cause, DocumentError};
+use atb_core::protocol::{Protocol, Sources};
+use atb_core::task::Task;
+use include_dir::{Dir, include_dir};
+
+use crate::error::{Error, Result};
+
+static TASKS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../tasks");
+static PROTOCOLS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../protocol");
+
+/// Files that a task folder may have; others are ignored.
+const TASK_FILES: &[&str] = &[
+    "task.toml",
+    "kernel.h",
+    "kernel.c",
+    "reference.c",
+    "baselines/naive.c",
+    "baselines/compiler.c",
+    "baselines/vendor.c",
+    "space.toml",
+    "space.c",
+];
+/// Largest text file that is read whole.
+const TEXT_MAX: u64 = 16 << 20;
+
+/// Where tasks come from.
+#[derive(Debug, Clone, Default)]
+pub struct Tasks {
+    folder: Option<PathBuf>,
+}
+
+impl Tasks {
+    /// The built-in tasks, or those of a folder.
+    pub fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder }
+    }
+
+    /// The folder, if tasks do not come from the program itself.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// Ids of all tasks in order.
+    pub fn ids(&self) -> Result<Vec<String>> {
+        let mut ids: Vec<String> = match &self.folder {
+            None => TASKS.dirs().filter_map(|dir| dir.path().file_name()?.to_str().map(str::to_owned)).collect(),
+            Some(folder) => {
+                let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
+                let entries = entries.filter_map(io::Result::ok).filter(|entry| entry.path().join("task.toml").is_file());
+                entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+            }
+        };
+        ids.sort();
+        Ok(ids)
+    }
+
+    /// Loads and checks a task.
+    pub fn load(&self, id: &str) -> Result<Task> {
+        let ids = self.ids()?;
+        if !ids.iter().any(|known| known == id) {
+            return Err(Error::UnknownTask { id: id.to_owned(), known: ids.join(", ") });
+        }
+        let mut files = BTreeMap::new();
+        for name in TASK_FILES {
+            let text = match &self.folder {
+                None => TASKS.get_file(format!("{id}/{name}")).and_then(|file| file.contents_utf8()).map(str::to_owned),
+                Some(folder) => {
+                    let path = folder.join(id).join(name);
+                    if path.exists() { Some(read_text(&path)?) } else { None }
+                }
+            };
+            if let Some(text) = text {
+                files.insert((*name).to_owned(), text);
+            }
+        }
+        let origin = match &self.folder {
+            None => format!("built-in/{id}"),
+            Some(folder) => folder.join(id).display().to_string(),
+        };
+        let task = Task::from_files(&origin, files)?;
+        if task.spec.id != id {
+            let cause = Cause::Rule(format!("the folder is `{id}`, the id is `{}`", task.spec.id));
+            return Err(document_error(&format!("{origin}/task.toml"), "id", codes::OUT_OF_RANGE, cause).into());
+        }
+        Ok(task)
+    }
+}
+
+fn document_error(file: &str, field: &str, code: codes::Code, cause: Cause) -> DocumentError {
+    let remedy = code.entry().map_or("", |entry| entry.remedy).to_owned();
+    DocumentError { file: file.to_owned(), line: 1, column: 1, field: field.to_owned(), code, cause, remedy }
+}
+
+/// Names of the shipped protocols.
+pub const SHIPPED: &[&str] = &["certified-1", "small-1"];
+
+/// Loads a shipped protocol by name, or a protocol file.
+///
+/// A file that carries a shipped id with other content is refused: a frozen protocol is not edited, it gets a new id.
+pub fn load_protocol(name: &str) -> Result<Protocol> {
+    if let Some(text) = shipped_text(name) {
+        return parse_protocol(&format!("built-in/{name}.toml"), text);
+    }
+    let path = Path::new(name);
+    let text = read_text(path)?;
+    let file = path.display().to_string();
+    let protocol = parse_protocol(&file, &text)?;
+    for shipped in SHIPPED.iter().filter_map(|name| shipped_text(name)) {
+        let shipped = Protocol::parse("built-in", shipped)?;
+        if shipped.id() == protocol.id() && shipped.digest() != protocol.digest() {
+            let cause = format!("`{}` ships with digest {}, this file has {}", shipped.id(), shipped.digest(), protocol.digest());
+            return Err(document_error(&file, "id", codes::FROZEN_PROTOCOL, Cause::Rule(cause)).into());
+        }
+    }
+    Ok(protocol)
+}
+
+fn parse_protocol(file: &str, text: &str) -> Result<Protocol> {
+    let protocol = Protocol::parse(file, text)?;
+    protocol.resolve(file, text, &sources()?)?;
+    Ok(protocol)
+}
+
+/// The sources that protocols cite.
+pub fn sources() -> Result<Sources> {
+    let text = PROTOCOLS.get_file("sources.toml").and_then(|file| file.contents_utf8()).unwrap_or("");
+    Ok(Sources::parse("built-in/sources.toml", text)?)
+}
+
+fn shipped_text(name: &str) -> Option<&'static str> {
+    if !SHIPPED.contains(&name) {
+        return None;
+    }
+    PROTOCOLS.get_file(format!("{name}.toml"))?.contents_utf8()
+}
+
+fn unreadable(path: &Path, reason: &dyn std::fmt::Display) -> Error {
+    Error::Unreadable { path: path.to_owned(), reason: reason.to_string() }
+}
+
+/// Reads a text file that the user named.
+pub fn read_text(path: &Path) -> Result<String> {
+    // Opening does not wait on a FIFO, and what is opened is what is inspected.
+    let opened = OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path);
+    let file: File = opened.map_err(|error| unreadable(path, &error))?;
+    let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
+    if !metadata.is_file() {
+        return Err(unreadable(path, if metadata.is_dir() { &"it is a directory" } else { &"it is not a plain file" }));
+    }
+    if metadata.len() > TEXT_MAX {
+        return Err(unreadable(path, &format!("it has {} bytes, more than {TEXT_MAX}", metadata.len())));
+    }
+    let mut text = String::new();
+    file.take(TEXT_MAX).read_to_string(&mut text).map_err(|error| unreadable(path, &error))?;
+    Ok(text)
+}
+
+/// O_NONBLOCK of Linux on every architecture that this project runs on.
+const O_NONBLOCK: i32 = 0o4000;
+
+/// The compiler that the user asks for, if any.
+pub fn compiler_override() -> Option<PathBuf> {
+    std::env::var_os("ATB_CC").filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// A campaign folder, mode 0700.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Makes a new folder, or takes an empty one. Refuses one that holds something.
+    pub fn create(path: &Path) -> Result<Self> {
+        let occupied = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
+        if occupied {
+            return Err(Error::Usage {
+                message: format!("{} is not empty", path.display()),
+                remedy: "name a new folder with --out, or go on with an old campaign with `atb tune --resume DIR`".into(),
+            });
+        }
+        Self::open_or_create(path)
+    }
+
+    /// Refuses a path where something is.
+    pub fn require_absent(path: &Path) -> Result<()> {
+        if path.exists() {
+            let message = format!("{} exists", path.display());
+            return Err(Error::Usage { message, remedy: "name a folder that does not exist yet".into() });
+        }
+        Ok(())
+    }
+
+    /// Takes a folder that may hold a ledger, or makes it.
+    pub fn open_or_create(path: &Path) -> Result<Self> {
+        for folder in [path.to_owned(), path.join("candidates"), path.join("keys"), path.join("report")] {
+            DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|source| Error::Unwritable { path: folder, source })?;
+        }
+        let path = path.canonicalize().map_err(|source| Error::Unwritable { path: path.to_owned(), source })?;
+        Ok(Self { path })
+    }
+
+    /// Takes a folder that must hold a ledger.
+    pub fn open(path: &Path) -> Result<Self> {
+        if !path.join("atb.db").is_file() {
+            return Err(Error::Usage {
+                message: format!("{} holds no atb.db", path.display()),
+                remedy: "name the folder of a campaign".into(),
+            });
+        }
+        Self::open_or_create(path)
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The ledger.
+    pub fn db(&self) -> PathBuf {
+        self.path.join("atb.db")
+    }
+
+    /// The page.
+    pub fn page(&self) -> PathBuf {
+        self.path.join("report").join("index.html")
+    }
+
+    /// Keeps a candidate's text under its digest.
+    pub fn keep_candidate(&self, text: &str) -> Result<Digest> {
+        let digest = Digest::of(text.as_bytes());
+        let path = self.candidate(digest);
+        if !path.exists() {
+            write_durable(&path, text.as_bytes(), "candidate")?;
+        }
+        Ok(digest)
+    }
+
+    /// Where a candidate's text is kept.
+    pub fn candidate(&self, digest: Digest) -> PathBuf {
+        self.path.join("candidates").join(format!("{digest}.c"))
+    }
+
+    /// Keeps a session key until the campaign closes.
+    pub fn keep_key(&self, session: &str, key: &[u8; 32]) -> Result<()> {
+        let text: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+        write_durable(&self.key(session), text.as_bytes(), "key")
+    }
+
+    /// Reads a session key again.
+    pub fn read_key(&self, session: &str) -> Result<String> {
+        read_text(&self.key(session))
+    }
+
+    fn key(&self, session: &str) -> PathBuf {
+        self.path.join("keys").join(session)
+    }
+
+    /// The settings that a resumed campaign needs.
+    pub fn settings(&self) -> PathBuf {
+        self.path.join("campaign.toml")
+    }
+}
+
+/// Writes a file so that after a crash either the old or the new content is there, whole.
+pub fn write_durable(path: &Path, bytes: &[u8], label: &str) -> Result<()> {
+    let failed = |source| Error::Unwritable { path: path.to_owned(), source };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let temporary = folder.join(format!(".{}.new", path.file_name().and_then(|name| name.to_str()).unwrap_or("file")));
+    let write = || -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+        file.write_all(bytes)?;
+        crash_point(&format!("io.before-fsync.{label}"));
+        file.sync_all()?;
+        crash_point(&format!("io.before-rename.{label}"));
+        fs::rename(&temporary, path)?;
+        crash_point(&format!("io.after-rename.{label}"));
+        File::open(folder)?.sync_all()
+    };
+    write().map_err(|error| {
+        // The half-written file is of no use; a failure to remove it changes nothing.
+        let _ = fs::remove_file(&temporary);
+        failed(error)
+    })
+}
+
+/// Writes a new text file and the folders above it.
+pub fn write_new(path: &Path, text: &str) -> Result<()> {
+    let failed = |source| Error::Unwritable { path: path.to_owned(), source };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)
+}
+
+/// Kills this process at a labelled point if `ATB_CRASH_AT=LABEL[:COUNT]` asks for it. For the crash tests.
+pub fn crash_point(label: &str) {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static SEEN: AtomicU64 = AtomicU64::new(0);
+    let Some(wanted) = std::env::var_os("ATB_CRASH_AT") else { return };
+    let wanted = wanted.to_string_lossy();
+    let (name, count) = wanted.split_once(':').unwrap_or((&wanted, "1"));
+    if name == label && SEEN.fetch_add(1, Ordering::Relaxed) + 1 == count.parse().unwrap_or(1) {
+        // An abort leaves nothing to run: no destructor, no flush, like a kill.
+        std::process::abort();
+    }
+}

@@ -1,0 +1,22 @@
+//! The `atb` program: parse, run, print the error, exit.
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    // Workers are this program again; they must not parse arguments or print.
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == "__run") {
+        return match atb_measure::sys::serve::serve() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
+    let cli = atb::cli::Cli::parse();
+    match atb::commands::run(cli) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => ExitCode::from(error.report()),
+    }
+}

@@ -1,0 +1,62 @@
+//! The report as `--json` prints it. Numbers are finite or null; bounds are rounded outward to four decimals.
+
+use serde_json::{Value, json};
+
+use super::number::json_or_null;
+use super::{CampaignReport, Comparison};
+
+/// The object of `atb demo` and `atb tune`. The ratio is that of the head over the fastest baseline, from REPORT; without a keep
+/// ratio, bounds, `naive_ratio` and `root_ratio` are null. `n` counts the pairs of the deciding block, `refused` the refused rows,
+/// `kept` and `quarantined` candidates. `also` is empty here; the caller fills it. `db` is the ledger's absolute path.
+pub fn campaign(report: &CampaignReport, db: &str) -> Value {
+    let conclusion = &report.conclusion;
+    let headline = conclusion.headline.as_ref();
+    json!({
+        "task": report.registered.body.task_id,
+        "outcome": conclusion.outcome.name(),
+        "ratio": json_or_null(headline.and_then(Comparison::ratio)),
+        "lo": json_or_null(headline.and_then(Comparison::lo)),
+        "hi": json_or_null(headline.and_then(Comparison::hi)),
+        "baseline": conclusion.baseline().map(atb_core::entry::Role::name),
+        "naive_ratio": json_or_null(conclusion.naive.as_ref().and_then(Comparison::ratio)),
+        "root_ratio": json_or_null(conclusion.root.as_ref().and_then(Comparison::ratio)),
+        "n": conclusion.pairs(),
+        "kept": report.kept.len(),
+        "refused": report.refusals.len(),
+        "quarantined": report.quarantined.len(),
+        "exploratory": report.exploratory,
+        "protocol": report.protocol.id(),
+        "isolation": report.isolation,
+        "machine": report.machine_line(),
+        "db": db,
+        "also": [],
+    })
+}
+
+/// The object of `atb measure`: the candidate over the fastest baseline of its PROBE block.
+pub fn probe(report: &CampaignReport) -> Value {
+    let conclusion = &report.conclusion;
+    let headline = conclusion.headline.as_ref();
+    let checks: Vec<Value> = conclusion
+        .checks
+        .iter()
+        .map(|check| json!({ "check": check.name, "passed": check.passed, "code": check.code, "detail": check.detail }))
+        .collect();
+    json!({
+        "task": report.registered.body.task_id,
+        "candidate": report.candidates.last().map(|candidate| candidate.body.source.to_string()),
+        "outcome": conclusion.outcome.name(),
+        "code": conclusion.outcome.code().map(|code| code.to_string()),
+        "ratio": json_or_null(headline.and_then(Comparison::ratio)),
+        "lo": json_or_null(headline.and_then(Comparison::lo)),
+        "hi": json_or_null(headline.and_then(Comparison::hi)),
+        "baseline": conclusion.baseline().map(atb_core::entry::Role::name),
+        "naive_ratio": json_or_null(conclusion.naive.as_ref().and_then(Comparison::ratio)),
+        "n": conclusion.pairs(),
+        "checks": checks,
+        "exploratory": report.exploratory,
+        "protocol": report.protocol.id(),
+        "isolation": report.isolation,
+        "machine": report.machine_line(),
+    })
+}

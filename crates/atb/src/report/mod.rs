@@ -1,0 +1,253 @@
+//! The report of a campaign: a pure function of ledger rows.
+//!
+//! Every number is computed again from the raw samples, through [`atb_core::comparison`]; nothing here reads a stored verdict,
+//! and nothing writes. Terminal, JSON and page show the same model and share [`number`], so they cannot disagree.
+
+mod block;
+mod comparison;
+mod conclusion;
+mod control;
+#[cfg(test)]
+pub(crate) mod fixture;
+mod gate;
+pub mod json;
+pub mod number;
+mod records;
+mod search;
+pub mod terminal;
+#[cfg(test)]
+mod tests;
+pub mod text;
+
+pub use block::{ArmCell, ArmReport, BlockReport};
+pub use comparison::{CellRatio, Comparison};
+pub use conclusion::{Check, Conclusion};
+pub use control::{Control, Standing};
+pub use gate::GateReport;
+pub use search::{CandidateReport, Confirmation, Fate};
+
+use std::collections::BTreeSet;
+
+use atb_core::canon::Digest;
+use atb_core::comparison::ComparisonError;
+use atb_core::document::DocumentError;
+use atb_core::entry::{BaselineBody, CampaignBody, MachineBody, RefusalBody, Row, SessionBody};
+use atb_core::outcome::Outcome;
+use atb_core::protocol::Protocol;
+use atb_core::quantity::{Nanos, QuantityError};
+use atb_core::stats::cv::CvError;
+use atb_core::stats::signed_rank::SignedRankError;
+
+use records::Records;
+
+/// How far today's ledgers are tied down.
+pub const ANCHOR_CLASS: &str = "C0: chained, unsigned";
+
+/// All rows of a ledger's three chains, in order.
+#[derive(Debug, Clone, Default)]
+pub struct LedgerRows {
+    /// The ledger proper.
+    pub entries: Vec<Row>,
+    /// Gate decisions.
+    pub gates: Vec<Row>,
+    /// Refused rows.
+    pub refusals: Vec<Row>,
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The ledger has no such campaign.
+    #[error("the ledger has no campaign `{id}`; `atb verify` says whether it is whole")]
+    UnknownCampaign {
+        /// What was asked for.
+        id: String,
+    },
+    /// A row does not parse.
+    #[error("row {seq} of table `{table}` does not parse; `atb verify` names the first bad row")]
+    Body {
+        /// The chain's table.
+        table: &'static str,
+        /// Position in the chain.
+        seq: i64,
+        /// The parser's message.
+        source: serde_json::Error,
+    },
+    /// The protocol that the campaign cites is missing.
+    #[error("the ledger does not hold the protocol {digest} that the campaign cites")]
+    NoProtocol {
+        /// Digest of the protocol.
+        digest: Digest,
+    },
+    /// A fault row names an outcome or code that does not exist.
+    #[error("the ledger names an unknown outcome `{outcome}` with code `{code}`")]
+    UnknownOutcome {
+        /// Outcome as written.
+        outcome: String,
+        /// Code as written.
+        code: String,
+    },
+    /// The protocol row does not parse.
+    #[error("failed to read the protocol row")]
+    Protocol(#[from] DocumentError),
+    /// A block gave no verdict.
+    #[error("failed to compare the arms of a block")]
+    Comparison(#[from] ComparisonError),
+    /// The pairs gave no interval.
+    #[error("failed to compute an interval")]
+    Interval(#[from] SignedRankError),
+    /// The runs gave no scatter.
+    #[error("failed to compute a scatter")]
+    Scatter(#[from] CvError),
+    /// A number left its range.
+    #[error("failed to state a quantity")]
+    Quantity(#[from] QuantityError),
+}
+
+/// A row of the ledger that registered the campaign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Registered {
+    /// Position in the ledger.
+    pub seq: i64,
+    /// Hash of the row.
+    pub hash: String,
+    /// Wall time in milliseconds since 1970, UTC.
+    pub at_ms: i64,
+    /// What was registered.
+    pub body: CampaignBody,
+}
+
+/// A refused row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusalReport {
+    /// Position in the chain of refusals.
+    pub seq: i64,
+    /// What was refused, and why.
+    pub body: RefusalBody,
+}
+
+/// What the campaign measured in all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Effort {
+    /// Runs in admitted blocks: fresh processes.
+    pub runs: u64,
+    /// Timed windows in admitted blocks.
+    pub windows: u64,
+    /// Sum of all timed windows.
+    pub time: Nanos,
+    /// Runs in blocks that the database refused; they decide nothing.
+    pub refused_runs: u64,
+}
+
+/// Everything that terminal, JSON and page show of one campaign.
+#[derive(Debug, Clone)]
+pub struct CampaignReport {
+    /// The registration.
+    pub registered: Registered,
+    /// The protocol.
+    pub protocol: Protocol,
+    /// Digest of the protocol, computed from the row.
+    pub protocol_digest: Digest,
+    /// Sessions in order.
+    pub sessions: Vec<SessionBody>,
+    /// Baselines in order, those of later sessions too.
+    pub baselines: Vec<BaselineBody>,
+    /// Candidates in the order in which they were proposed.
+    pub candidates: Vec<CandidateReport>,
+    /// Admitted blocks in order.
+    pub blocks: Vec<BlockReport>,
+    /// The outcome, and what it rests on.
+    pub conclusion: Conclusion,
+    /// Gate decisions on this campaign's blocks, passed ones too.
+    pub gates: Vec<GateReport>,
+    /// Refused rows of this campaign, and those that name no campaign of the ledger.
+    pub refusals: Vec<RefusalReport>,
+    /// Sources that were kept and not demoted or quarantined since.
+    pub kept: Vec<Digest>,
+    /// Sources that a gate other than the noise cap stopped.
+    pub quarantined: BTreeSet<Digest>,
+    /// Runs and windows.
+    pub effort: Effort,
+    /// Who judged, such as `same-uid`; empty if no block was admitted.
+    pub judge: String,
+    /// Isolation of workers, such as `L1+uid0`; empty if there was no session.
+    pub isolation: String,
+    /// True if a block was measured although the machine was not quiet.
+    pub exploratory: bool,
+    /// `complete`, `interrupted` or `abandoned`; none if the campaign is still open.
+    pub closed: Option<String>,
+    /// Facts that limit what the result says, in sentences.
+    pub notices: Vec<String>,
+}
+
+impl CampaignReport {
+    /// The campaign's outcome.
+    pub fn outcome(&self) -> Outcome {
+        self.conclusion.outcome
+    }
+
+    /// True for `atb measure`: one candidate, one PROBE block.
+    pub fn is_probe(&self) -> bool {
+        self.registered.body.command == "measure"
+    }
+
+    /// The machine of the deciding block, else of the first session.
+    pub fn machine(&self) -> Option<&MachineBody> {
+        self.deciding_session().map(|session| &session.machine)
+    }
+
+    /// The machine in one line: processor and short fingerprint; `unknown` before the first session.
+    pub fn machine_line(&self) -> String {
+        self.machine().map_or_else(
+            || "unknown".to_owned(),
+            |machine| format!("{} ({})", text::clean(&machine.cpu, 80), machine.fingerprint.short()),
+        )
+    }
+
+    /// The block that decided the outcome: REPORT, else the last CONFIRM; PROBE for `atb measure`.
+    pub fn deciding_block(&self) -> Option<&BlockReport> {
+        let seq = self.conclusion.block?;
+        self.blocks.iter().find(|block| block.seq == seq)
+    }
+
+    fn deciding_session(&self) -> Option<&SessionBody> {
+        let of_block = self.deciding_block().and_then(|block| self.sessions.iter().find(|s| s.id == block.session));
+        of_block.or_else(|| self.sessions.first())
+    }
+}
+
+/// Derives a campaign's report from the ledger.
+pub fn derive(rows: &LedgerRows, campaign: &str) -> Result<CampaignReport, ReportError> {
+    let records = Records::read(rows, campaign)?;
+    let blocks = records.blocks.iter().map(|stored| BlockReport::of(stored, &records.protocol));
+    let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
+    let gates = gate::reports(&records)?;
+    let stops = gate::Stops::of(&records, &gates)?;
+    let conclusion = conclusion::conclude(&records, &stops, &gates)?;
+    let candidates = search::candidates(&records, &stops, &conclusion)?;
+    let fated = |fate: Fate| move |candidate: &&CandidateReport| candidate.fate == fate;
+    let kept = candidates.iter().filter(fated(Fate::Kept)).map(|candidate| candidate.body.source).collect();
+    let distinct = |texts: &mut dyn Iterator<Item = &str>| {
+        texts.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
+    };
+    Ok(CampaignReport {
+        judge: distinct(&mut records.blocks.iter().map(|stored| stored.body.judge.as_str())),
+        isolation: distinct(&mut records.sessions.iter().map(|session| session.isolation.as_str())),
+        exploratory: records.blocks.iter().any(|stored| !stored.body.quiet),
+        closed: records.close.as_ref().map(|close| close.reason.clone()),
+        effort: records.effort(),
+        notices: conclusion::notices(&records, &conclusion),
+        protocol_digest: records.protocol.digest(),
+        quarantined: stops.quarantined(),
+        refusals: records.refusals,
+        registered: records.registered,
+        protocol: records.protocol,
+        sessions: records.sessions,
+        baselines: records.baselines,
+        candidates,
+        blocks,
+        conclusion,
+        gates,
+        kept,
+    })
+}

@@ -1,0 +1,40 @@
+//! `cargo xtask`: repository checks, generated documents and skeletons. Nothing of it ships.
+
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's command speaks to the terminal")]
+
+mod check;
+mod docs;
+mod new;
+mod rust;
+mod tree;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask check                                   every rule of the repository, with the places that break it
+cargo xtask docs [--check]                          write docs/protocol.md and docs/codes.md, or compare them
+cargo xtask new gate|task|proposer|statistic NAME   write a skeleton and print what remains to be done";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["check"] => tree::Tree::find().and_then(|tree| check::run(&tree)),
+        ["docs"] => tree::Tree::find().and_then(|tree| docs::write(&tree)),
+        ["docs", "--check"] => tree::Tree::find().and_then(|tree| docs::check(&tree)),
+        ["new", kind, name] => tree::Tree::find().and_then(|tree| new::run(&tree.root, kind, name)),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
