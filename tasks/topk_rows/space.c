@@ -139,14 +139,19 @@ INLINE float lower_bound(const float *row, int64_t cols)
 
 static void row_topk(const float *row, int64_t cols, float *vals, int32_t *idx)
 {
-    struct list l = {{0}, {0}};
+    struct list l;
     int64_t j = 0;
     float bound = lower_bound(row, cols);
 
+#if INSERT == 0
     for (int k = 0; k < TOPK; k++) {
         l.v[k] = bound;
         l.i[k] = INT32_MAX;
     }
+#else
+    l.v = (fvec8){0} + bound;
+    l.i = (ivec8){0} + INT32_MAX;
+#endif
 #if UN > 1
     for (; j + UN * BITS <= cols; j += UN * BITS) {
         ivec any = {0};

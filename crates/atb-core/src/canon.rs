@@ -45,6 +45,11 @@ impl Digest {
         Some(Self(out))
     }
 
+    /// Wraps 32 bytes, for their hexadecimal form.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// The 32 bytes.
     pub fn bytes(&self) -> &[u8; 32] {
         &self.0

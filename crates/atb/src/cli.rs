@@ -85,9 +85,11 @@ pub enum Command {
 
 /// Arguments of `atb demo`.
 #[derive(Debug, Args)]
-#[command(after_help = "The demo tunes gelu_tanh for one generation, reports the kept kernel against the baselines, then shows an \
+#[command(
+    after_help = "The demo tunes gelu_tanh for one generation, reports the kept kernel against the baselines, then shows an \
                         honest null on a memory-bound task. It waits at most 10 s for a quiet machine.\n\nExample:\n  atb demo --out \
-                        /tmp/atb-demo")]
+                        /tmp/atb-demo"
+)]
 pub struct DemoArgs {
     /// Folder for the ledger and the page; must not exist yet or be empty.
     #[arg(long, value_name = "DIR")]
@@ -96,8 +98,10 @@ pub struct DemoArgs {
 
 /// Arguments of `atb tune`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  atb tune softmax_rows\n  atb tune matmul --proposer random --seed 7 --iterations 24\n  atb tune \
-                        --resume atb-out/matmul-20260101-120000\n\nCtrl-C ends cleanly; --resume goes on.")]
+#[command(
+    after_help = "Examples:\n  atb tune softmax_rows\n  atb tune matmul --proposer random --seed 7 --iterations 24\n  atb tune \
+                        --resume atb-out/matmul-20260101-120000\n\nCtrl-C ends cleanly; --resume goes on."
+)]
 pub struct TuneArgs {
     /// Task id; see `atb task list`.
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
@@ -121,9 +125,11 @@ pub struct TuneArgs {
 
 /// Arguments of `atb measure`.
 #[derive(Debug, Args)]
-#[command(after_help = "The candidate is one C file that defines the task's function; `atb task show TASK` prints the prototype and \
+#[command(
+    after_help = "The candidate is one C file that defines the task's function; `atb task show TASK` prints the prototype and \
                         a starting point.\n\nExamples:\n  atb task show gelu_tanh --file kernel.c > mine.c\n  atb measure gelu_tanh \
-                        mine.c\n  atb measure gelu_tanh mine.c --json | tail -1 | jq .outcome")]
+                        mine.c\n  atb measure gelu_tanh mine.c --json | tail -1 | jq .outcome"
+)]
 pub struct MeasureArgs {
     /// Task id.
     pub task: String,

@@ -47,7 +47,9 @@ pub enum Error {
     },
     /// No such task.
     #[error("ATB113: there is no task `{id}`; known tasks: {known}")]
-    #[diagnostic(help("run `atb task list`; write a new task with `atb task new DIR` and pass its folder with --tasks"))]
+    #[diagnostic(help(
+        "run `atb task list`; write a new task with `atb task new DIR` and pass its folder with --tasks"
+    ))]
     UnknownTask {
         /// What was asked for.
         id: String,
@@ -74,7 +76,9 @@ pub enum Error {
     Ingest(#[from] IngestError),
     /// The machine is not quiet.
     #[error("{0}")]
-    #[diagnostic(help("stop the other work and try again, or pass --exploratory: rows are then labelled and never a headline"))]
+    #[diagnostic(help(
+        "stop the other work and try again, or pass --exploratory: rows are then labelled and never a headline"
+    ))]
     NotQuiet(#[from] NotQuiet),
     /// There is no compiler.
     #[error("{0}")]
@@ -109,7 +113,9 @@ impl Error {
             Self::Open(_) | Self::Ingest(_) => exit::REFUSED,
             Self::NotQuiet(_) => 13,
             Self::Fault { fault, .. } if matches!(fault.outcome, atb_core::outcome::Outcome::Cancelled) => 18,
-            Self::NoCompiler(_) | Self::Unwritable { .. } | Self::Fault { .. } | Self::Report(_) | Self::Page(_) => exit::HARNESS,
+            Self::NoCompiler(_) | Self::Unwritable { .. } | Self::Fault { .. } | Self::Report(_) | Self::Page(_) => {
+                exit::HARNESS
+            }
         }
     }
 
@@ -125,10 +131,10 @@ impl Error {
         let help = self.help().map(|help| help.to_string());
         let remedy = help.or_else(|| self.stable_code()?.entry().map(|entry| entry.remedy.to_owned()));
         if let (Some(remedy), false) = (remedy, text.contains("remedy:")) {
-            text.push_str(&format!("remedy: {remedy}\n"));
+            text = format!("{text}remedy: {remedy}\n");
         }
         if let Some(code) = self.stable_code() {
-            text.push_str(&format!("see `atb explain {code}`\n"));
+            text = format!("{text}see `atb explain {code}`\n");
         }
         // Nothing can be done if standard error is gone.
         let _ = out.write_all(text.as_bytes());

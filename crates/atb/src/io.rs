@@ -58,7 +58,8 @@ impl Tasks {
             None => TASKS.dirs().filter_map(|dir| dir.path().file_name()?.to_str().map(str::to_owned)).collect(),
             Some(folder) => {
                 let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
-                let entries = entries.filter_map(io::Result::ok).filter(|entry| entry.path().join("task.toml").is_file());
+                let entries =
+                    entries.filter_map(io::Result::ok).filter(|entry| entry.path().join("task.toml").is_file());
                 entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
             }
         };
@@ -120,7 +121,12 @@ pub fn load_protocol(name: &str) -> Result<Protocol> {
     for shipped in SHIPPED.iter().filter_map(|name| shipped_text(name)) {
         let shipped = Protocol::parse("built-in", shipped)?;
         if shipped.id() == protocol.id() && shipped.digest() != protocol.digest() {
-            let cause = format!("`{}` ships with digest {}, this file has {}", shipped.id(), shipped.digest(), protocol.digest());
+            let cause = format!(
+                "`{}` ships with digest {}, this file has {}",
+                shipped.id(),
+                shipped.digest(),
+                protocol.digest()
+            );
             return Err(document_error(&file, "id", codes::FROZEN_PROTOCOL, Cause::Rule(cause)).into());
         }
     }
@@ -188,7 +194,8 @@ impl Folder {
         if occupied {
             return Err(Error::Usage {
                 message: format!("{} is not empty", path.display()),
-                remedy: "name a new folder with --out, or go on with an old campaign with `atb tune --resume DIR`".into(),
+                remedy: "name a new folder with --out, or go on with an old campaign with `atb tune --resume DIR`"
+                    .into(),
             });
         }
         Self::open_or_create(path)
@@ -206,7 +213,11 @@ impl Folder {
     /// Takes a folder that may hold a ledger, or makes it.
     pub fn open_or_create(path: &Path) -> Result<Self> {
         for folder in [path.to_owned(), path.join("candidates"), path.join("keys"), path.join("report")] {
-            DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|source| Error::Unwritable { path: folder, source })?;
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(&folder)
+                .map_err(|source| Error::Unwritable { path: folder, source })?;
         }
         let path = path.canonicalize().map_err(|source| Error::Unwritable { path: path.to_owned(), source })?;
         Ok(Self { path })
@@ -253,9 +264,19 @@ impl Folder {
         self.path.join("candidates").join(format!("{digest}.c"))
     }
 
+    /// Reads a kept candidate, and refuses it if its text is not the one that was recorded.
+    pub fn read_candidate(&self, digest: Digest) -> Result<String> {
+        let path = self.candidate(digest);
+        let text = read_text(&path)?;
+        if Digest::of(text.as_bytes()) == digest {
+            return Ok(text);
+        }
+        Err(unreadable(&path, &"its content is not that of its digest"))
+    }
+
     /// Keeps a session key until the campaign closes.
     pub fn keep_key(&self, session: &str, key: &[u8; 32]) -> Result<()> {
-        let text: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = Digest::from_bytes(*key).to_string();
         write_durable(&self.key(session), text.as_bytes(), "key")
     }
 

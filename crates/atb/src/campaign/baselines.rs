@@ -35,7 +35,8 @@ impl Campaign {
     pub fn baselines(&mut self) -> Result<Arms> {
         self.ensure_session()?;
         let earlier = self.mine(|baseline: &BaselineBody| baseline.campaign.as_str())?;
-        let earlier = earlier.into_iter().find(|baseline| baseline.role == Role::Compiler).map(|baseline| baseline.flags);
+        let earlier =
+            earlier.into_iter().find(|baseline| baseline.role == Role::Compiler).map(|baseline| baseline.flags);
         let task = self.plan.task.clone();
         let naive_flags = self.plan.protocol.build_naive_flags().first().cloned().unwrap_or_default();
         self.console.line("building and checking baselines");
@@ -75,7 +76,9 @@ impl Campaign {
         let lab = self.lab()?;
         let checked = lab.build(text, flags, link).and_then(|built| lab.check(built, env));
         match checked {
-            Err(fault) if fault.is_harness() => Err(Error::Fault { context: "failed to check a candidate".into(), fault }),
+            Err(fault) if fault.is_harness() => {
+                Err(Error::Fault { context: "failed to check a candidate".into(), fault })
+            }
             other => Ok(other),
         }
     }
@@ -105,7 +108,8 @@ impl Campaign {
         if passing.len() > 1 {
             let codes: Vec<&Checked> = passing.iter().map(|(_, checked)| checked).collect();
             let times = self.lab()?.compare_briefly(&codes, rounds, &[]);
-            let times = times.map_err(|fault| Error::Fault { context: "failed to time the flag sets".into(), fault })?;
+            let times =
+                times.map_err(|fault| Error::Fault { context: "failed to time the flag sets".into(), fault })?;
             for ((at, _), picos) in passing.iter().zip(times) {
                 tried[*at].picos = picos;
             }

@@ -26,16 +26,14 @@ pub enum BlockEnd {
 
 impl Campaign {
     /// The number of the next block of a phase: above every admitted, refused and voided one.
-    pub fn next_index(&mut self, phase: Phase) -> Result<u64> {
+    pub fn next_index(&self, phase: Phase) -> Result<u64> {
         let admitted = self.mine(|block: &BlockBody| block.campaign.as_str())?;
         let admitted = admitted.into_iter().filter(|block| block.phase == phase).map(|block| block.index);
         let prefix = format!("{}/{}/", self.body.id, phase.name());
         let refused = self.refusals()?;
         let refused = refused.iter().filter_map(|refusal| refusal.key.strip_prefix(&prefix)?.parse().ok());
         let used = self.used_index[phase as usize];
-        let last = admitted.chain(refused).chain([used]).max().unwrap_or(0);
-        self.used_index[phase as usize] = last + 1;
-        Ok(last + 1)
+        Ok(admitted.chain(refused).chain([used]).max().unwrap_or(0) + 1)
     }
 
     /// Refused rows of the ledger.
@@ -50,6 +48,8 @@ impl Campaign {
         let mut index = self.next_index(phase)?;
         let mut attempt = 1;
         loop {
+            // A void block leaves no row, and its seeds may not be used again.
+            self.used_index[phase as usize] = index;
             let measured = match self.measure(phase, index, attempt, pairs, arms, what)? {
                 Ok(measured) => measured,
                 Err((arm, fault)) => return Ok(BlockEnd::Failed(arm, fault)),
@@ -78,7 +78,14 @@ impl Campaign {
     }
 
     /// One last attempt with K chosen anew.
-    fn block_with_new_k(&mut self, phase: Phase, index: u64, pairs: u64, arms: &[Arm<'_>], what: &str) -> Result<BlockEnd> {
+    fn block_with_new_k(
+        &mut self,
+        phase: Phase,
+        index: u64,
+        pairs: u64,
+        arms: &[Arm<'_>],
+        what: &str,
+    ) -> Result<BlockEnd> {
         let lab = self.lab()?;
         for arm in arms {
             let failed = |fault| Error::Fault { context: "failed to choose K anew".into(), fault };
@@ -105,7 +112,6 @@ impl Campaign {
         arms: &[Arm<'_>],
         what: &str,
     ) -> Result<std::result::Result<Measured, (usize, Fault)>> {
-        self.ensure_session()?;
         let plan = BlockPlan {
             campaign: self.body.id.clone(),
             session: self.session_id(),
@@ -150,7 +156,13 @@ impl Campaign {
     }
 
     /// Records the gates of an admitted block for some arms against a base, and returns the first that did not pass.
-    pub fn gates(&mut self, row: &Admitted, block: &BlockBody, base: usize, arms: &[usize]) -> Result<Option<GateDecision>> {
+    pub fn gates(
+        &mut self,
+        row: &Admitted,
+        block: &BlockBody,
+        base: usize,
+        arms: &[usize],
+    ) -> Result<Option<GateDecision>> {
         let mut stopped = None;
         for &arm in arms {
             let protocol = &self.plan.protocol;
@@ -168,5 +180,4 @@ impl Campaign {
         }
         Ok(stopped)
     }
-
 }

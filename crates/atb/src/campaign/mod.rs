@@ -18,7 +18,8 @@ use std::sync::atomic::AtomicBool;
 
 use atb_core::canon::Digest;
 use atb_core::entry::{
-    Body, CampaignBody, CandidateBody, Chain, CloseBody, FORMAT, FaultBody, FileBody, KeyBody, ProtocolBody, SessionBody, TaskBody,
+    Body, CampaignBody, CandidateBody, Chain, CloseBody, FORMAT, FaultBody, FileBody, KeyBody, ProtocolBody,
+    SessionBody, TaskBody,
 };
 use atb_core::protocol::Protocol;
 use atb_core::task::{Shape, Task};
@@ -184,9 +185,9 @@ impl Campaign {
     }
 
     /// Records a proposed candidate and keeps its text.
-    pub fn record_candidate(&mut self, text: &str, body: CandidateBody) -> Result<()> {
+    pub fn record_candidate(&mut self, text: &str, body: &CandidateBody) -> Result<()> {
         self.plan.folder.keep_candidate(text)?;
-        self.append(&body).map(drop)
+        self.append(body).map(drop)
     }
 
     /// Records that a candidate ended before it was measured. A fault of the harness is not the candidate's and ends the command.

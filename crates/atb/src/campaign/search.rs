@@ -16,7 +16,6 @@ use atb_propose::{History, Proposal, Proposer};
 
 use super::{Arms, BlockEnd, Campaign, usage};
 use crate::error::Result;
-use crate::io;
 
 /// A generation's candidates that are still in the race.
 type Field = Vec<(CandidateBody, Checked)>;
@@ -26,9 +25,7 @@ impl Campaign {
     pub fn search(&mut self, proposer: &dyn Proposer, arms: &Arms) -> Result<()> {
         let space = self.space()?.clone();
         for generation in 1.. {
-            if self.ensure_session()? {
-                self.baselines()?;
-            }
+            self.renew_session()?;
             let candidates = self.generation(generation, proposer, &space)?;
             if candidates.is_empty() {
                 break;
@@ -50,9 +47,10 @@ impl Campaign {
     /// The candidates of a generation: those of the ledger, completed by new proposals within the budget.
     fn generation(&mut self, generation: u64, proposer: &dyn Proposer, space: &Space) -> Result<Vec<CandidateBody>> {
         let all = self.candidates()?;
-        let mut mine: Vec<CandidateBody> = all.iter().filter(|candidate| candidate.generation == generation).cloned().collect();
+        let mut mine: Vec<CandidateBody> =
+            all.iter().filter(|candidate| candidate.generation == generation).cloned().collect();
         let later = all.iter().any(|candidate| candidate.generation > generation);
-        let decided = later || !self.blocks_of(generation, &mine)?.is_empty();
+        let decided = later || !self.blocks_of(&mine)?.is_empty();
         let room = self.body.iterations.saturating_sub(all.len() as u64);
         let wanted = self.plan.protocol.replication_generation().saturating_sub(mine.len() as u64).min(room);
         if decided || wanted == 0 {
@@ -73,7 +71,7 @@ impl Campaign {
                 note,
                 cost: "0".to_owned(),
             };
-            self.record_candidate(&text, body.clone())?;
+            self.record_candidate(&text, &body)?;
             mine.push(body);
         }
         Ok(mine)
@@ -88,14 +86,19 @@ impl Campaign {
             Some(keep) => Some(keep.candidate),
             None => self.best_screened()?,
         };
-        let lead = all.iter().find(|candidate| Some(candidate.source) == lead).and_then(|candidate| points.get(&candidate.note));
+        let lead = all
+            .iter()
+            .find(|candidate| Some(candidate.source) == lead)
+            .and_then(|candidate| points.get(&candidate.note));
         Ok(History { tried, lead: lead.cloned() })
     }
 
     /// The candidate with the best screen of the campaign so far.
     fn best_screened(&self) -> Result<Option<Digest>> {
         let mut best: Option<(f64, Digest)> = None;
-        for block in self.mine(|block: &BlockBody| block.campaign.as_str())?.iter().filter(|block| block.phase == Phase::Screen) {
+        for block in
+            self.mine(|block: &BlockBody| block.campaign.as_str())?.iter().filter(|block| block.phase == Phase::Screen)
+        {
             let ranking = screen_ranking(block).map_err(crate::report::ReportError::from)?;
             if let Some((arm, ratio)) = ranking.first()
                 && best.is_none_or(|(score, _)| ratio.get() > score)
@@ -107,7 +110,7 @@ impl Campaign {
     }
 
     /// Screen and confirm blocks that hold a candidate of a generation.
-    fn blocks_of(&self, _generation: u64, candidates: &[CandidateBody]) -> Result<Vec<BlockBody>> {
+    fn blocks_of(&self, candidates: &[CandidateBody]) -> Result<Vec<BlockBody>> {
         let sources: BTreeSet<Digest> = candidates.iter().map(|candidate| candidate.source).collect();
         let mut blocks = self.mine(|block: &BlockBody| block.campaign.as_str())?;
         blocks.retain(|block| {
@@ -119,7 +122,7 @@ impl Campaign {
 
     /// Takes a generation through what the ledger does not hold yet.
     fn run_generation(&mut self, generation: u64, candidates: Vec<CandidateBody>, arms: &Arms) -> Result<()> {
-        let blocks = self.blocks_of(generation, &candidates)?;
+        let blocks = self.blocks_of(&candidates)?;
         if let Some((row, confirm)) = self.confirm_row(&blocks)? {
             // A crash may have come between the block and its keep.
             return self.decide(&row, &confirm, generation);
@@ -136,19 +139,19 @@ impl Campaign {
                 self.check_all(candidates.into_iter().filter(|candidate| Some(candidate.source) == best).collect())?
             }
         };
-        let Some((parent_role, parent)) = self.parent(arms)? else { return Ok(()) };
+        let kept = self.parent()?;
+        let parent = kept.as_ref().unwrap_or(&arms.compiler);
         let screened = match screened {
             Some(block) => Some(block),
-            None => self.screen(&mut field, parent.as_ref().unwrap_or(&arms.compiler), generation)?,
+            None => self.screen(&mut field, parent, generation)?,
         };
-        let _ = parent_role;
         let Some(best) = screened.as_ref().map(best_of).transpose()?.flatten() else {
             self.console.line("  no candidate is ahead of the parent");
             return Ok(());
         };
         let Some(at) = field.iter().position(|(candidate, _)| candidate.source == best) else { return Ok(()) };
         let (candidate, checked) = field.swap_remove(at);
-        self.confirm(&candidate, &checked, parent.as_ref().unwrap_or(&arms.compiler), generation)
+        self.confirm(&candidate, &checked, parent, generation)
     }
 
     /// True if a later generation was begun, so that an earlier one without a block is over.
@@ -165,7 +168,7 @@ impl Campaign {
             if known.iter().any(|fault| fault.candidate == candidate.source) {
                 continue;
             }
-            let text = io::read_text(&self.plan.folder.candidate(candidate.source))?;
+            let text = self.plan.folder.read_candidate(candidate.source)?;
             match self.build_and_check(&text, &flags, &[], &[])? {
                 Ok(checked) => field.push((candidate, checked)),
                 Err(fault) => {
@@ -180,7 +183,9 @@ impl Campaign {
     fn compiler_flags(&self) -> Result<String> {
         let baselines = self.mine(|baseline: &atb_core::entry::BaselineBody| baseline.campaign.as_str())?;
         let compiler = baselines.into_iter().find(|baseline| baseline.role == Role::Compiler);
-        compiler.map(|baseline| baseline.flags).ok_or_else(|| usage("no compiler baseline is recorded".into(), "report this"))
+        compiler
+            .map(|baseline| baseline.flags)
+            .ok_or_else(|| usage("no compiler baseline is recorded".into(), "report this"))
     }
 
     /// SCREEN: all candidates against the parent. A candidate that fails in a timed run leaves, and the others run again.
@@ -199,7 +204,10 @@ impl Campaign {
                 }
                 BlockEnd::Noise => return Ok(None),
                 BlockEnd::Failed(0, fault) => {
-                    return Err(crate::error::Error::Fault { context: "the parent failed in a timed run".into(), fault });
+                    return Err(crate::error::Error::Fault {
+                        context: "the parent failed in a timed run".into(),
+                        fault,
+                    });
                 }
                 BlockEnd::Failed(at, fault) => {
                     let (candidate, _) = field.remove(at - 1);
@@ -212,11 +220,14 @@ impl Campaign {
     }
 
     /// CONFIRM: the best candidate against the parent on fresh inputs, at the alpha that is left.
-    fn confirm(&mut self, candidate: &CandidateBody, checked: &Checked, parent: &Checked, generation: u64) -> Result<()> {
-        let mut next = self.used_index[Phase::Confirm as usize];
-        next = next.max(self.next_index(Phase::Confirm)? - 1);
-        self.used_index[Phase::Confirm as usize] = next;
-        let pairs = self.confirm_pairs(next + 1);
+    fn confirm(
+        &mut self,
+        candidate: &CandidateBody,
+        checked: &Checked,
+        parent: &Checked,
+        generation: u64,
+    ) -> Result<()> {
+        let pairs = self.confirm_pairs(self.next_index(Phase::Confirm)?);
         let arms = [arm(Role::Parent, parent), arm(Role::Candidate, checked)];
         match self.block(Phase::Confirm, pairs, &arms, &format!("confirm {generation}"))? {
             BlockEnd::Admitted(row, block) => self.decide(&row, &block, generation),
@@ -248,7 +259,8 @@ impl Campaign {
             return Ok(());
         }
         let stopped = self.gates(row, block, 0, &[1])?;
-        let verdict = atb_core::comparison::compare(block, 0, 1, &self.plan.protocol).map_err(crate::report::ReportError::from)?;
+        let verdict = atb_core::comparison::compare(block, 0, 1, &self.plan.protocol)
+            .map_err(crate::report::ReportError::from)?;
         let summary = crate::report::terminal::verdict_line(&verdict);
         if let Some(gate) = stopped {
             self.console.line(&format!("  confirm {generation}: {summary}; stopped by gate {}", gate.gate));
@@ -275,30 +287,33 @@ impl Campaign {
         }
     }
 
-    /// The current parent as checked code: None inside if it is the root, which `Arms` holds. None outside if it cannot be built.
-    fn parent(&mut self, _arms: &Arms) -> Result<Option<(Role, Option<Checked>)>> {
-        let (kept, digest) = self.parent_digest()?;
-        if !kept {
-            return Ok(Some((Role::Parent, None)));
+    /// The current parent as checked code; None if it is the root, which `Arms` holds.
+    fn parent(&mut self) -> Result<Option<Checked>> {
+        match self.parent_digest()? {
+            (true, digest) => self.checked_keep(digest).map(Some),
+            (false, _) => Ok(None),
         }
-        self.checked_keep(digest).map(|checked| Some((Role::Parent, Some(checked))))
     }
 
     /// Builds and checks a kept candidate again, as the parent or the head.
     fn checked_keep(&mut self, digest: Digest) -> Result<Checked> {
         let flags = self.compiler_flags()?;
-        let text = io::read_text(&self.plan.folder.candidate(digest))?;
-        self.build_and_check(&text, &flags, &[], &[])?
-            .map_err(|fault| crate::error::Error::Fault { context: "a kept candidate no longer passes its check".into(), fault })
+        let text = self.plan.folder.read_candidate(digest)?;
+        self.build_and_check(&text, &flags, &[], &[])?.map_err(|fault| crate::error::Error::Fault {
+            context: "a kept candidate no longer passes its check".into(),
+            fault,
+        })
     }
 
     /// REPORT: head, controls and baselines on fresh inputs, once, if something was kept.
     pub fn report(&mut self, arms: &Arms) -> Result<()> {
-        let done = self.mine(|block: &BlockBody| block.campaign.as_str())?.iter().any(|block| block.phase == Phase::Report);
+        let done =
+            self.mine(|block: &BlockBody| block.campaign.as_str())?.iter().any(|block| block.phase == Phase::Report);
         let (kept, digest) = self.parent_digest()?;
         if done || !kept {
             return Ok(());
         }
+        self.renew_session()?;
         let head = self.checked_keep(digest)?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share between 0.01 and 0.1")]
         let slow_ppm = (self.plan.protocol.session_slowdown().get() * 1e6).round() as u64;
@@ -325,7 +340,9 @@ impl Campaign {
                 self.console.line("  report: inconclusive(noise), over the cap twice");
                 Ok(())
             }
-            BlockEnd::Failed(_, fault) => Err(crate::error::Error::Fault { context: "a report arm failed".into(), fault }),
+            BlockEnd::Failed(_, fault) => {
+                Err(crate::error::Error::Fault { context: "a report arm failed".into(), fault })
+            }
         }
     }
 
@@ -342,7 +359,7 @@ impl Campaign {
             note: note.to_owned(),
             cost: "0".to_owned(),
         };
-        self.record_candidate(text, candidate.clone())?;
+        self.record_candidate(text, &candidate)?;
         let Some((candidate, checked)) = self.check_all(vec![candidate])?.pop() else { return Ok(()) };
         self.confirm(&candidate, &checked, &arms.compiler, 1)
     }
@@ -361,9 +378,10 @@ impl Campaign {
             note: "a file".to_owned(),
             cost: "unknown".to_owned(),
         };
-        self.record_candidate(text, candidate.clone())?;
+        self.record_candidate(text, &candidate)?;
         let Some((_, checked)) = self.check_all(vec![candidate])?.pop() else { return Ok(()) };
-        let mut list = vec![arm(Role::Candidate, &checked), arm(Role::Compiler, &arms.compiler), arm(Role::Naive, &arms.naive)];
+        let mut list =
+            vec![arm(Role::Candidate, &checked), arm(Role::Compiler, &arms.compiler), arm(Role::Naive, &arms.naive)];
         if let Some(vendor) = &arms.vendor {
             list.push(Arm { env: &arms.vendor_env, ..arm(Role::Vendor, vendor) });
         }
@@ -382,7 +400,7 @@ impl Campaign {
     }
 }
 
-fn arm<'a>(role: Role, checked: &'a Checked) -> Arm<'a> {
+fn arm(role: Role, checked: &Checked) -> Arm<'_> {
     Arm { role, checked, slow_ppm: 0, env: &[] }
 }
 

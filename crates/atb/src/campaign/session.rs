@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::io;
 
 /// Minutes before a session's end after which no new block starts in it.
-const MARGIN_MIN: u64 = 4;
+const MARGIN_MIN: u64 = 10;
 
 impl Campaign {
     /// True if the session is missing or too old for another block.
@@ -60,6 +60,14 @@ impl Campaign {
         self.session = Some(body);
         self.lab = Some(lab);
         Ok(true)
+    }
+
+    /// Opens a new session, with its baselines, if the open one is too old for another generation or report.
+    pub fn renew_session(&mut self) -> Result<()> {
+        if self.ensure_session()? {
+            self.baselines()?;
+        }
+        Ok(())
     }
 
     /// Says so if the clock's own controls are off.

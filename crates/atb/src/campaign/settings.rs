@@ -34,7 +34,8 @@ impl Settings {
     pub fn write(&self, folder: &Folder) -> Result<()> {
         let Self { task, tasks, protocol, proposer, seed, iterations, shapes, exploratory } = self;
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
-        let tasks = tasks.as_ref().map(|path| format!("tasks = {}\n", quoted(&path.display().to_string()))).unwrap_or_default();
+        let tasks =
+            tasks.as_ref().map(|path| format!("tasks = {}\n", quoted(&path.display().to_string()))).unwrap_or_default();
         let text = format!(
             "# How this campaign was started; `atb tune --resume` reads it.\nformat = 1\ntask = {}\n{tasks}protocol = {}\n\
              proposer = {}\nseed = {}\niterations = {iterations}\nshapes = [{}]\nexploratory = {exploratory}\n",

@@ -56,7 +56,10 @@ pub(super) fn run(context: &Context) -> Result<u8> {
     line("clock", "CLOCK_MONOTONIC_RAW, read by the parent".to_owned());
     line("hand-off", format!("{handoff} per window"));
     line("1 ms delay reads", format!("{delay} ({delay_off:+.2} %)"));
-    line("smallest kernel at 1 %", format!("{single_us:.0} us alone, {smallest_us:.1} us with {} calls a window", protocol.kernel_calls_max()));
+    line(
+        "smallest kernel at 1 %",
+        format!("{single_us:.0} us alone, {smallest_us:.1} us with {} calls a window", protocol.kernel_calls_max()),
+    );
     line("isolation", format!("{} (a process boundary; the jail is not built yet)", atb_measure::worker::isolation()));
     let json = json!({
         "machine": machine,

@@ -9,6 +9,7 @@ use atb_core::task::{Dtype, Task};
 use serde_json::json;
 
 use super::Context;
+use super::output::Output;
 use crate::cli::{ProtocolCommand, TaskCommand};
 use crate::error::{Error, Result};
 use crate::io;
@@ -41,24 +42,42 @@ fn show_task(context: &Context, id: &str, file: Option<&str>) -> Result<u8> {
             let message = format!("task {id} has no file `{name}`");
             return Err(Error::Usage { message, remedy: format!("its files are {}", known.join(", ")) });
         }
-        return context.output.text(task.file(name));
+        return Output::text(task.file(name));
     }
     context.output.result(&describe_task(&task), &task_json(&task))
 }
 
 fn describe_task(task: &Task) -> String {
     let spec = &task.spec;
-    let mut text = format!("{}: {}\n\n{}\n\nsource: {}\ndigest: {}\n\ninputs and outputs\n", spec.id, spec.title, spec.summary, spec.source, task.digest());
+    let mut text = format!(
+        "{}: {}\n\n{}\n\nsource: {}\ndigest: {}\n\ninputs and outputs\n",
+        spec.id,
+        spec.title,
+        spec.summary,
+        spec.source,
+        task.digest()
+    );
     for (kind, tensor) in spec.inputs.iter().map(|t| ("in ", t)).chain(spec.outputs.iter().map(|t| ("out", t))) {
         let dtype = if tensor.dtype == Dtype::F32 { "f32" } else { "i32" };
-        let _ = writeln!(text, "  {kind} {dtype} {}{}", tensor.name, if tensor.per_row { "" } else { " (shared by all rows)" });
+        let _ = writeln!(
+            text,
+            "  {kind} {dtype} {}{}",
+            tensor.name,
+            if tensor.per_row { "" } else { " (shared by all rows)" }
+        );
     }
     let _ = writeln!(text, "\npublic shapes ({})", spec.dims.join(", "));
     for shape in &spec.shapes {
         let _ = writeln!(text, "  {:24} {:?}{}", shape.name, shape.dims, if shape.timed { "  timed" } else { "" });
     }
     let _ = writeln!(text, "hidden shapes are drawn from {:?}", spec.hidden);
-    let _ = writeln!(text, "\ntolerance class {:?}; checked per {:?}\n\nkernel.h\n{}", spec.tolerance, spec.unit, indent(task.file("kernel.h")));
+    let _ = writeln!(
+        text,
+        "\ntolerance class {:?}; checked per {:?}\n\nkernel.h\n{}",
+        spec.tolerance,
+        spec.unit,
+        indent(task.file("kernel.h"))
+    );
     let _ = writeln!(text, "starting point ({})\n{}", spec.editable, indent(task.starting_point()));
     if let Some(space) = &task.space {
         let _ = writeln!(text, "search space: {} points", space.size());
@@ -96,7 +115,10 @@ fn new_task(context: &Context, dir: &Path) -> Result<u8> {
     let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     if id.is_empty() || !id.bytes().all(legal) || id.starts_with(|c: char| c.is_ascii_digit()) {
         let message = format!("`{id}` is not a task id");
-        return Err(Error::Usage { message, remedy: "an id has letters a-z, digits and _; it is also the C function's name".into() });
+        return Err(Error::Usage {
+            message,
+            remedy: "an id has letters a-z, digits and _; it is also the C function's name".into(),
+        });
     }
     io::Folder::require_absent(dir)?;
     let model = io::Tasks::default().load("silu_and_mul")?;
@@ -154,14 +176,16 @@ fn describe_protocol(protocol: &Protocol) -> String {
             let _ = write!(text, "\n[{this}]\n");
             group = this;
         }
-        let _ = writeln!(text, "{name} = {} {}\n    {}: {}", cited.value(), field.unit, cited.source(), cited.locator());
+        let _ =
+            writeln!(text, "{name} = {} {}\n    {}: {}", cited.value(), field.unit, cited.source(), cited.locator());
     }
     text
 }
 
 pub(super) fn explain(context: &Context, code: Option<&str>) -> Result<u8> {
     let Some(code) = code else {
-        let text = codes::all().map(|entry| format!("{} {}\n", entry.code, entry.title)).collect::<String>();
+        let lines: Vec<String> = codes::all().map(|entry| format!("{} {}\n", entry.code, entry.title)).collect();
+        let text = lines.concat();
         let list: Vec<_> = codes::all().map(code_json).collect();
         return context.output.result(&text, &json!({ "codes": list }));
     };

@@ -39,13 +39,13 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "atb", &mut script);
-            context.output.text(&String::from_utf8_lossy(&script))
+            Output::text(&String::from_utf8_lossy(&script))
         }
         Command::Man => {
             let mut page = Vec::new();
             let rendered = clap_mangen::Man::new(Cli::command()).render(&mut page);
             rendered.map_err(|source| Error::Unwritable { path: "the manual page".into(), source })?;
-            context.output.text(&String::from_utf8_lossy(&page))
+            Output::text(&String::from_utf8_lossy(&page))
         }
     }
 }

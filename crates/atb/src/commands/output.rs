@@ -18,7 +18,7 @@ impl Output {
     }
 
     /// Prints text. A reader that went away is no error.
-    pub(crate) fn text(self, text: &str) -> Result<u8> {
+    pub(crate) fn text(text: &str) -> Result<u8> {
         match io::stdout().lock().write_all(text.as_bytes()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(Error::Unwritable { path: "standard output".into(), source: error })
@@ -29,6 +29,6 @@ impl Output {
 
     /// Prints text for people, or the JSON object if that was asked for.
     pub(crate) fn result(self, text: &str, json: &Value) -> Result<u8> {
-        if self.json { self.text(&format!("{json}\n")) } else { self.text(text) }
+        if self.json { Self::text(&format!("{json}\n")) } else { Self::text(text) }
     }
 }

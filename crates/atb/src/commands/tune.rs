@@ -81,9 +81,10 @@ fn start(context: &Context, args: TuneArgs) -> Result<(Folder, Settings, bool)> 
     }
     let folder = Folder::create(&out_path(args.measuring.out.as_deref(), &id))?;
     let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let protocol = match io::SHIPPED.contains(&args.measuring.protocol.as_str()) {
-        true => args.measuring.protocol,
-        false => absolute(Path::new(&args.measuring.protocol)).display().to_string(),
+    let protocol = if io::SHIPPED.contains(&args.measuring.protocol.as_str()) {
+        args.measuring.protocol
+    } else {
+        absolute(Path::new(&args.measuring.protocol)).display().to_string()
     };
     let settings = Settings {
         task: id,
@@ -103,7 +104,11 @@ fn start(context: &Context, args: TuneArgs) -> Result<(Folder, Settings, bool)> 
 }
 
 fn proposer(settings: &Settings) -> Box<dyn Proposer> {
-    if settings.proposer == "random" { Box::new(Random::new(Seed::new(settings.seed))) } else { Box::new(Deterministic) }
+    if settings.proposer == "random" {
+        Box::new(Random::new(Seed::new(settings.seed)))
+    } else {
+        Box::new(Deterministic)
+    }
 }
 
 fn registration(settings: &Settings) -> Registration {
@@ -123,7 +128,10 @@ pub(super) fn publish(context: &Context, folder: &Folder, campaigns: &[String]) 
     let rows = ledger_rows(&ledger)?;
     let reports = campaigns.iter().map(|id| report::derive(&rows, id)).collect::<std::result::Result<Vec<_>, _>>()?;
     let Some((first, also)) = reports.split_first() else {
-        return Err(Error::Usage { message: "the ledger has no campaign".into(), remedy: "run `atb tune` or `atb demo`".into() });
+        return Err(Error::Usage {
+            message: "the ledger has no campaign".into(),
+            remedy: "run `atb tune` or `atb demo`".into(),
+        });
     };
     crash_point("report.before-page");
     let page = crate::page::render(first, also)?;
@@ -133,7 +141,7 @@ pub(super) fn publish(context: &Context, folder: &Folder, campaigns: &[String]) 
         text.push('\n');
         text.push_str(&report::terminal::campaign(other, 80));
     }
-    text.push_str(&format!("\nledger  {}\npage    {}\n", folder.db().display(), folder.page().display()));
+    text = format!("{text}\nledger  {}\npage    {}\n", folder.db().display(), folder.page().display());
     let db = folder.db().display().to_string();
     let mut json = report::json::campaign(first, &db);
     if let Some(object) = json.as_object_mut() {
@@ -157,4 +165,3 @@ pub(super) fn report_again(context: &Context, dir: &Path) -> Result<u8> {
     publish(context, &folder, &campaigns)?;
     Ok(0)
 }
-

@@ -66,9 +66,9 @@ pub(super) struct Verdict {
     pub(super) reason: String,
     /// Without a ratio: what the last CONFIRM read.
     pub(super) read: Option<String>,
-    pub(super) naive_ratio: String,
-    pub(super) root_ratio: String,
     pub(super) exploratory: bool,
+    /// True for a decided outcome on a quiet machine: only then does the number stand in full ink.
+    pub(super) firm: bool,
 }
 
 /// A ratio that stands beside the headline.
@@ -127,10 +127,11 @@ fn verdict(report: &CampaignReport) -> Verdict {
     let conclusion = &report.conclusion;
     let headline = conclusion.headline.as_ref();
     let confirm = conclusion.confirm.as_ref();
+    let decided = matches!(conclusion.outcome, Outcome::Faster | Outcome::Slower | Outcome::Equivalent);
     let read = confirm.map(|confirm| {
         let comparison = &confirm.comparison;
         format!(
-            "CONFIRM {} read {} {} over the parent. Nothing was kept, so this is no result.",
+            "CONFIRM {} read {} {} over the parent. Nothing was kept, so no ratio is claimed.",
             confirm.index,
             shown(comparison.ratio()),
             comparison.interval()
@@ -151,9 +152,8 @@ fn verdict(report: &CampaignReport) -> Verdict {
         sentence: sentence(conclusion.outcome, headline),
         reason: conclusion.reason.clone(),
         read,
-        naive_ratio: or_null(conclusion.naive.as_ref(), Comparison::ratio),
-        root_ratio: or_null(conclusion.root.as_ref(), Comparison::ratio),
         exploratory: report.exploratory,
+        firm: decided && !report.exploratory,
     }
 }
 
@@ -165,12 +165,12 @@ fn sentence(outcome: Outcome, headline: Option<&Comparison>) -> String {
         Outcome::Slower => format!("The {judged} is slower than what it was compared with, on this machine."),
         Outcome::Equivalent => "The two take the same time, within the smallest difference of interest.".to_owned(),
         Outcome::Inconclusive(_) => "The measurement does not decide. This is not a null result.".to_owned(),
-        Outcome::Quarantined(_) => {
-            "Set aside: no speedup is claimed until someone has found the mechanism.".to_owned()
-        }
-        Outcome::NotQuiet | Outcome::NotDelivered | Outcome::HarnessError(_) | Outcome::Cancelled | Outcome::Void(_) => {
-            "There is no answer. The candidate is not to blame.".to_owned()
-        }
+        Outcome::Quarantined(_) => "Set aside: no speedup is claimed until someone has found the mechanism.".to_owned(),
+        Outcome::NotQuiet
+        | Outcome::NotDelivered
+        | Outcome::HarnessError(_)
+        | Outcome::Cancelled
+        | Outcome::Void(_) => "There is no answer. The candidate is not to blame.".to_owned(),
         _ => "The candidate did not reach a measurement, so there is no ratio.".to_owned(),
     }
 }
@@ -186,8 +186,14 @@ fn beside(report: &CampaignReport) -> Vec<Beside> {
             what: what.to_owned(),
         })
     };
-    let naive = one("naive_ratio", "Naive ratio", conclusion.naive.as_ref(), "over the code as a careless author writes it; not a headline");
-    let root = one("root_ratio", "Root ratio", conclusion.root.as_ref(), "over the compiler baseline, where the search began");
+    let naive = one(
+        "naive_ratio",
+        "Naive ratio",
+        conclusion.naive.as_ref(),
+        "over the code as a careless author writes it; not a headline",
+    );
+    let root =
+        one("root_ratio", "Root ratio", conclusion.root.as_ref(), "over the compiler baseline, where the search began");
     naive.into_iter().chain(root).collect()
 }
 
@@ -210,11 +216,11 @@ fn tally(report: &CampaignReport) -> String {
         runs => format!(", and {runs} runs in refused blocks"),
     };
     format!(
-        "{}: {} kept, {} confirmed and not kept, {} screened out, {} with a fault, {} quarantined, {} not measured. \
+        "{}: {} kept, {} measured and not kept, {} screened out, {} with a fault, {} quarantined, {} not measured. \
          {} refused. {} runs and {} timed windows ({}) in admitted blocks{refused}.",
         number::count(report.candidates.len(), "candidate"),
         count(|fate| matches!(fate, Fate::Kept)),
-        count(|fate| matches!(fate, Fate::NotKept(_) | Fate::Demoted)),
+        count(|fate| matches!(fate, Fate::NotKept(_) | Fate::Probed(_) | Fate::Demoted)),
         count(|fate| matches!(fate, Fate::ScreenedOut | Fate::Unconfirmed)),
         count(|fate| matches!(fate, Fate::Fault(_))),
         count(|fate| matches!(fate, Fate::Quarantined(_))),
@@ -243,7 +249,8 @@ fn pairs(report: &CampaignReport) -> Table {
     table.head.extend(columns.iter().map(|(name, _)| Column { name: name.clone(), class: "num" }));
     for pair in 0..deciding.map_or(0, |comparison| comparison.pairs.len()) {
         let mut row = vec![Cell::number(pair.to_string())];
-        let at = |logs: &[atb_core::quantity::LogRatio]| logs.get(pair)?.ratio().ok().and_then(number::Rounded::nearest);
+        let at =
+            |logs: &[atb_core::quantity::LogRatio]| logs.get(pair)?.ratio().ok().and_then(number::Rounded::nearest);
         row.extend(columns.iter().map(|(_, logs)| Cell::number(shown(at(logs)))));
         table.row(row);
     }

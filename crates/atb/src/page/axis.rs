@@ -86,8 +86,8 @@ impl Axis {
         let tick = |(log, label)| {
             let at = self.at(log);
             let anchor = match at.0 {
-                x if x < 8.0 => "start",
-                x if x > 92.0 => "end",
+                x if x < 4.0 => "start",
+                x if x > 96.0 => "end",
                 _ => "middle",
             };
             Tick { at, label, anchor }
@@ -128,9 +128,9 @@ fn decades(from: f64, to: f64) -> Vec<(f64, String)> {
 
 fn decimals(step: f64) -> usize {
     // 1 needs none, 0.1 one, 0.02 two.
-    (1..=6).find(|places| step >= 10_f64.powi(-places) * (1.0 - 1e-9)).map_or(6, |places| {
-        if step >= 1.0 - 1e-9 { 0 } else { usize::try_from(places).unwrap_or(0) }
-    })
+    (1..=6)
+        .find(|places| step >= 10_f64.powi(-places) * (1.0 - 1e-9))
+        .map_or(6, |places| if step >= 1.0 - 1e-9 { 0 } else { usize::try_from(places).unwrap_or(0) })
 }
 
 #[cfg(test)]

@@ -17,7 +17,8 @@ const REFUSALS_SHOWN: usize = 120;
 const BLOCKS_SHOWN: usize = 120;
 
 pub(super) fn controls(report: &CampaignReport) -> Table {
-    let mut table = Table::new("Controls: readings whose right answer is known", &["control", "standing", "reads", "must read"]);
+    let mut table =
+        Table::new("Controls: readings whose right answer is known", &["control", "standing", "reads", "must read"]);
     for control in &report.conclusion.controls {
         table.row(vec![
             Cell::text(control.name),
@@ -43,7 +44,7 @@ pub(super) fn checks(report: &CampaignReport) -> Table {
 }
 
 pub(super) fn candidates(report: &CampaignReport) -> Table {
-    let columns = ["#no.", "#gen.", "point or note", "#SCREEN", "#CONFIRM", "interval", "outcome", "source", "why"];
+    let columns = ["#no.", "#gen.", "point or note", "#SCREEN", "#CONFIRM", "interval", "outcome", "why", "source"];
     let mut table = Table::new("Candidates in the order in which they were proposed", &columns);
     for candidate in report.candidates.iter().take(path::SHOWN) {
         table.row(candidate_row(candidate));
@@ -63,8 +64,8 @@ fn candidate_row(candidate: &CandidateReport) -> Vec<Cell> {
         Cell::number(confirm.map_or_else(String::new, |comparison| shown(comparison.ratio()))),
         Cell::number(confirm.map_or_else(String::new, crate::report::Comparison::interval)),
         Cell::mark(Mark::of_fate(candidate.fate)),
-        Cell::code(candidate.body.source.short()),
         Cell::long(why(candidate)),
+        Cell::code(candidate.body.source.short()),
     ]
 }
 
@@ -80,7 +81,8 @@ fn why(candidate: &CandidateReport) -> String {
 }
 
 pub(super) fn gates(report: &CampaignReport) -> Table {
-    let columns = ["#row", "block", "gate", "arm", "source", "decision", "#observed", "#limit", "samples say", "limit's source"];
+    let columns =
+        ["#row", "block", "gate", "arm", "source", "decision", "#observed", "#limit", "samples say", "limit's source"];
     let mut table = Table::new("Every gate decision, passed ones too", &columns);
     let (passed, stopped): (Vec<_>, Vec<_>) = report.gates.iter().partition(|gate| gate.body.decision == "pass");
     for gate in stopped.into_iter().chain(passed).take(GATES_SHOWN) {
@@ -133,7 +135,8 @@ pub(super) fn refusals(report: &CampaignReport) -> Table {
 }
 
 pub(super) fn blocks(report: &CampaignReport) -> Table {
-    let columns = ["#row", "block", "#attempt", "#pairs", "#arms", "#worst CV", "machine", "outputs failed", "ended", "digest"];
+    let columns =
+        ["#row", "block", "#attempt", "#pairs", "#arms", "#worst CV", "machine", "outputs failed", "ended", "digest"];
     let mut table = Table::new("Blocks: what was measured", &columns);
     for block in report.blocks.iter().rev().take(BLOCKS_SHOWN).rev() {
         let cells = block.arms.iter().flat_map(|arm| &arm.cells);
@@ -159,5 +162,9 @@ pub(super) fn blocks(report: &CampaignReport) -> Table {
 }
 
 fn left_out(of: usize, shown: usize, what: &str) -> String {
-    if of <= shown { String::new() } else { format!("{shown} of {of} {what} are listed; the ledger holds all of them.") }
+    if of <= shown {
+        String::new()
+    } else {
+        format!("{shown} of {of} {what} are listed; the ledger holds all of them.")
+    }
 }

@@ -46,7 +46,9 @@ impl Mark {
             Fate::Demoted => Self::new("m-demoted", "slower", fate.words()),
             Fate::Quarantined(_) => Self::new("m-hex", "quarantine", fate.words()),
             Fate::NotMeasured | Fate::ScreenedOut | Fate::Unconfirmed => Self::new("m-ring", "quiet", fate.words()),
-            Fate::Fault(outcome) | Fate::NotKept(outcome) => Self { word: fate.words(), ..Self::of_outcome(outcome) },
+            Fate::Fault(outcome) | Fate::NotKept(outcome) | Fate::Probed(outcome) => {
+                Self { word: fate.words(), ..Self::of_outcome(outcome) }
+            }
         }
     }
 

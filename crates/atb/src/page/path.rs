@@ -1,21 +1,23 @@
 //! The search path: candidates from left to right, ratio over the parent upwards.
 
+use std::fmt::Write as _;
+
 use super::axis::{Axis, Percent};
 use super::mark::Mark;
 use crate::report::number::{Rounded, shown};
-use crate::report::{CampaignReport, CandidateReport, Fate};
+use crate::report::{CampaignReport, CandidateReport};
 
 /// Candidates that are drawn and listed at most; the ledger has them all.
 pub(super) const SHOWN: usize = 240;
 /// Height of the plot, in pixels.
-const HEIGHT: f64 = 236.0;
+const HEIGHT: f64 = 252.0;
 /// Where the largest ratio stands, in pixels from the top.
 const TOP: f64 = 26.0;
 /// Where the smallest ratio stands.
 const BOTTOM: f64 = 184.0;
 /// The lane of candidates without a ratio.
 const LANE: f64 = 214.0;
-/// Above so many generations their numbers are left out.
+/// Above so many generations, or candidates, their numbers are left out.
 const NUMBERED: usize = 24;
 
 /// The plot.
@@ -31,6 +33,8 @@ pub(super) struct PathPlot {
     pub(super) generations: Vec<(Percent, String)>,
     /// Marks in use with their words.
     pub(super) legend: Vec<Mark>,
+    /// True if there is room for each candidate's number below the plot.
+    pub(super) numbered: bool,
     /// True if a candidate has no ratio.
     pub(super) without_ratio: bool,
 }
@@ -48,7 +52,6 @@ pub(super) struct Point {
     /// Heights of the CONFIRM's interval.
     pub(super) interval: Option<(String, String)>,
     pub(super) label: String,
-    pub(super) kept: bool,
 }
 
 /// The plot of all candidates, or none if there are fewer than two: a single one is told in words.
@@ -60,8 +63,11 @@ pub(super) fn plot(report: &CampaignReport) -> Option<PathPlot> {
     let margin = report.protocol.statistics_delta().get().ln_1p();
     let axis = Axis::of(candidates.iter().flat_map(logs).chain([-2.0 * margin, 2.0 * margin]));
     let y = |log: f64| format!("{:.1}", BOTTOM - axis.share(log) * (BOTTOM - TOP));
-    let points: Vec<Point> =
-        candidates.iter().enumerate().map(|(at, candidate)| point(candidate, place(at, candidates.len()), &y)).collect();
+    let points: Vec<Point> = candidates
+        .iter()
+        .enumerate()
+        .map(|(at, candidate)| point(candidate, place(at, candidates.len()), &y))
+        .collect();
     let mut legend: Vec<Mark> = Vec::new();
     for point in &points {
         if !legend.contains(&point.mark) {
@@ -76,6 +82,7 @@ pub(super) fn plot(report: &CampaignReport) -> Option<PathPlot> {
         one: y(0.0),
         band: (y(margin), format!("{:.1}", band * (BOTTOM - TOP))),
         generations: generations(candidates),
+        numbered: candidates.len() <= NUMBERED,
         without_ratio: candidates.iter().any(|candidate| logs(candidate).is_empty()),
         legend,
         points,
@@ -101,10 +108,10 @@ fn point(candidate: &CandidateReport, x: Percent, y: &dyn Fn(f64) -> String) -> 
     let estimate = confirm.map(|comparison| comparison.verdict.estimate_log.get());
     let mut label = format!("candidate {}: {}", candidate.body.iteration, candidate.fate.words());
     if let Some(ratio) = candidate.screen {
-        label.push_str(&format!(", SCREEN {}", shown(Rounded::nearest(ratio))));
+        let _ = write!(label, ", SCREEN {}", shown(Rounded::nearest(ratio)));
     }
     if let Some(comparison) = confirm {
-        label.push_str(&format!(", CONFIRM {} {}", shown(comparison.ratio()), comparison.interval()));
+        let _ = write!(label, ", CONFIRM {} {}", shown(comparison.ratio()), comparison.interval());
     }
     Point {
         x,
@@ -114,7 +121,6 @@ fn point(candidate: &CandidateReport, x: Percent, y: &dyn Fn(f64) -> String) -> 
         screen: estimate.and(screen).map(y),
         interval: confirm.map(|comparison| (y(comparison.verdict.hi95.get()), y(comparison.verdict.lo95.get()))),
         label,
-        kept: candidate.fate == Fate::Kept,
     }
 }
 

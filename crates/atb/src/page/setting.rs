@@ -28,7 +28,10 @@ pub(super) fn registration(report: &CampaignReport) -> Table {
     table.fact("proposer", format!("{}, seed {}", text::clean(&body.proposer, 40), body.seed));
     table.fact("candidates at most", body.iterations.to_string());
     table.fact("timed shapes", text::clean(&body.shapes.join(", "), 300));
-    table.fact("closed", report.closed.as_deref().map_or_else(|| "not yet".to_owned(), |reason| text::clean(reason, 40)));
+    table.fact(
+        "closed",
+        report.closed.as_deref().map_or_else(|| "not yet".to_owned(), |reason| text::clean(reason, 40)),
+    );
     table
 }
 

@@ -73,6 +73,10 @@ pub(super) fn strips(report: &CampaignReport) -> Vec<Strip> {
     let mut strips = Vec::new();
     if let Some(deciding) = conclusion.deciding() {
         let mut rows = readings(deciding);
+        // A gate or a control may have overruled the verdict: the mark says what counts.
+        if let Some(first) = rows.first_mut() {
+            first.mark = Some(Mark::of_outcome(conclusion.outcome));
+        }
         if let Some(root) = conclusion.root.as_ref().filter(|root| root.base != deciding.base) {
             rows.extend(readings(root).into_iter().take(1));
         }

@@ -119,12 +119,7 @@ pub(crate) fn phase_name(phase: Phase, index: u64) -> String {
     }
 }
 
-fn arm_cell(
-    times: &[Vec<CellTime>],
-    cell: usize,
-    arm: usize,
-    confidence: Probability,
-) -> Result<ArmCell, ReportError> {
+fn arm_cell(times: &[Vec<CellTime>], cell: usize, arm: usize, confidence: Probability) -> Result<ArmCell, ReportError> {
     let missing = || comparison::ComparisonError::Arm { arm };
     let times: Option<Vec<CellTime>> = times.iter().map(|run| run.get(cell).copied()).collect();
     let times = times.ok_or_else(missing)?;

@@ -2,10 +2,10 @@
 
 use atb_core::comparison::{self, ComparisonError};
 use atb_core::entry::{BlockBody, Role};
+use atb_core::ladder::Verdict;
 use atb_core::outcome::Outcome;
 use atb_core::protocol::Protocol;
 use atb_core::quantity::{LogBound, LogRatio, Ratio};
-use atb_core::ladder::Verdict;
 use atb_core::stats::pairs::{cell_log_ratio, log_spread};
 use atb_core::stats::planning::{Design, minimum_detectable_effect};
 use atb_core::stats::signed_rank::Walsh;
@@ -51,7 +51,8 @@ impl Comparison {
         let pairs = comparison::pair_ratios(block, base, judged)?;
         let design = Design::new(protocol.statistics_confidence(), protocol.statistics_power()).ok();
         let spread = log_spread(&pairs).ok();
-        let detectable = design.zip(spread).and_then(|(design, sd)| minimum_detectable_effect(sd, pairs.len(), design).ok());
+        let detectable =
+            design.zip(spread).and_then(|(design, sd)| minimum_detectable_effect(sd, pairs.len(), design).ok());
         Ok(Self {
             judged: role(judged)?,
             base: role(base)?,
@@ -105,11 +106,8 @@ fn cell_ratios(
     let (base_times, judged_times) = (comparison::times(block, base)?, comparison::times(block, judged)?);
     let cells = block.cells.iter().enumerate().map(|(at, cell)| {
         let missing = ComparisonError::Arm { arm: judged };
-        let pairs: Option<Vec<LogRatio>> = base_times
-            .iter()
-            .zip(&judged_times)
-            .map(|(b, j)| cell_log_ratio(*b.get(at)?, *j.get(at)?))
-            .collect();
+        let pairs: Option<Vec<LogRatio>> =
+            base_times.iter().zip(&judged_times).map(|(b, j)| cell_log_ratio(*b.get(at)?, *j.get(at)?)).collect();
         let pairs = pairs.ok_or(missing)?;
         let walsh = Walsh::of(&pairs)?;
         let interval = walsh.interval(protocol.statistics_confidence())?;

@@ -158,7 +158,12 @@ fn of_probe(records: &Records, stops: &Stops) -> Result<Conclusion, ReportError>
 }
 
 /// One arm over the fastest, the naive and the compiler baseline of a block.
-fn of_baselines(records: &Records, stops: &Stops, stored: &StoredBlock, judged: Role) -> Result<Conclusion, ReportError> {
+fn of_baselines(
+    records: &Records,
+    stops: &Stops,
+    stored: &StoredBlock,
+    judged: Role,
+) -> Result<Conclusion, ReportError> {
     let block = &stored.body;
     let arm = arm_of(block, judged).ok_or(ComparisonError::Arm { arm: 0 })?;
     let fastest = fastest_baseline(block)?.ok_or(ComparisonError::Arm { arm: block.arms.len() })?;
@@ -214,7 +219,8 @@ fn outcome_of_confirm(
         }
         Outcome::Faster => {
             let (p, level) = (number::p_value(verdict.p_greater), number::p_value(confirm.level));
-            let reason = format!("ahead in CONFIRM, but p = {p} is above the level {level} that was left, so nothing was kept");
+            let reason =
+                format!("ahead in CONFIRM, but p = {p} is above the level {level} that was left, so nothing was kept");
             (Outcome::Inconclusive(Inconclusive::Precision), reason)
         }
         outcome => (outcome, reason_of(outcome, &confirm.comparison, records)),
@@ -257,7 +263,9 @@ fn reason_of(outcome: Outcome, comparison: &Comparison, records: &Records) -> St
 fn built(fault: Option<(String, String)>) -> Check {
     let name = "build and correctness".to_owned();
     match fault {
-        None => Check { name, passed: true, code: None, detail: "built, loaded, and correct at every shape".to_owned() },
+        None => {
+            Check { name, passed: true, code: None, detail: "built, loaded, and correct at every shape".to_owned() }
+        }
         Some((code, detail)) => Check { name, passed: false, code: Some(code), detail },
     }
 }
@@ -304,7 +312,10 @@ pub(super) fn notices(records: &Records, conclusion: &Conclusion) -> Vec<String>
     let mut say = |applies: bool, notice: String| notices.extend(applies.then_some(notice));
     let busy = records.blocks.iter().filter(|stored| !stored.body.quiet).count();
     let blocks = records.blocks.len();
-    say(busy > 0, format!("exploratory: the machine was not quiet in {busy} of {blocks} blocks, so this is no headline"));
+    say(
+        busy > 0,
+        format!("exploratory: the machine was not quiet in {busy} of {blocks} blocks, so this is no headline"),
+    );
     let id = records.protocol.id();
     say(!id.starts_with("certified-"), format!("protocol {id} is not a certified one, so this is no headline"));
     say(id.contains("-draft."), format!("protocol {id} is a draft: its values may still change"));
@@ -316,10 +327,13 @@ pub(super) fn notices(records: &Records, conclusion: &Conclusion) -> Vec<String>
     let machines: std::collections::BTreeSet<_> = records.sessions.iter().map(|s| s.machine.fingerprint).collect();
     say(machines.len() > 1, format!("the campaign ran on {} machines; ratios hold within one", machines.len()));
     let corrected: usize = records.blocks.iter().map(|stored| stored.corrected).sum();
-    say(corrected > 0, format!(
-        "{corrected} stated values are not twice the median of their windows ({}): the ledger was edited; run `atb verify`",
-        codes::MEDIAN
-    ));
+    say(
+        corrected > 0,
+        format!(
+            "{corrected} stated values are not twice the median of their windows ({}): the ledger was edited; run `atb verify`",
+            codes::MEDIAN
+        ),
+    );
     say(records.close.is_none(), "the campaign is not closed: it was interrupted, or it still runs".to_owned());
     if let Some(close) = records.close.as_ref().filter(|close| close.reason != "complete") {
         say(true, format!("the campaign ended early: {}", text::clean(&close.reason, 40)));

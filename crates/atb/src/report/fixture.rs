@@ -3,9 +3,9 @@
 use atb_core::canon::{Digest, canonical};
 use atb_core::comparison::{arm_of, fastest_baseline};
 use atb_core::entry::{
-    ArmBody, BaselineBody, BlockBody, Body, CampaignBody, CandidateBody, CellBody, Chain, ChecksBody, CloseBody, FORMAT,
-    FaultBody, FileBody, KeepBody, MachineBody, Phase, ProtocolBody, RefusalBody, Role, Row, RunBody, RunCellBody,
-    SessionBody, TaskBody, TriedBody,
+    ArmBody, BaselineBody, BlockBody, Body, CampaignBody, CandidateBody, CellBody, Chain, ChecksBody, CloseBody,
+    FORMAT, FaultBody, FileBody, KeepBody, MachineBody, Phase, ProtocolBody, RefusalBody, Role, Row, RunBody,
+    RunCellBody, SessionBody, TaskBody, TriedBody,
 };
 use atb_core::gates;
 use atb_core::protocol::Protocol;
@@ -182,14 +182,22 @@ impl Ledger {
     }
 
     /// A block of arms whose times are the window divided by their ratio.
-    pub(crate) fn block_body(&mut self, phase: Phase, index: u64, pairs: u64, arms: &[(Role, Digest, f64)]) -> BlockBody {
+    pub(crate) fn block_body(
+        &mut self,
+        phase: Phase,
+        index: u64,
+        pairs: u64,
+        arms: &[(Role, Digest, f64)],
+    ) -> BlockBody {
         let mut runs = Vec::new();
         for pair in 0..pairs {
             for (arm, (_, _, ratio)) in arms.iter().enumerate() {
-                let cells = (0..self.shapes.len()).map(|cell| self.run_cell(WINDOW / ratio * (1.0 + 0.1 * cell as f64)));
+                let cells =
+                    (0..self.shapes.len()).map(|cell| self.run_cell(WINDOW / ratio * (1.0 + 0.1 * cell as f64)));
                 let cells: Vec<RunCellBody> = cells.collect();
                 let scanned = cells.iter().map(|cell| cell.warmup + cell.windows.len() as u64).sum();
-                let checks = ChecksBody { scanned, sampled: scanned * 64, full: cells.len() as u64, failed: 0, miss_ppm: 12 };
+                let checks =
+                    ChecksBody { scanned, sampled: scanned * 64, full: cells.len() as u64, failed: 0, miss_ppm: 12 };
                 runs.push(RunBody { pair, arm: arm as u64, cells, checks });
             }
         }
@@ -221,6 +229,7 @@ impl Ledger {
 
     fn run_cell(&mut self, window: f64) -> RunCellBody {
         let run = 1.0 + self.scatter * self.draw();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some 2e6")]
         let windows: Vec<u64> = (0..100).map(|_| (window * run * (1.0 + 0.01 * self.draw())).round() as u64).collect();
         let mut sorted = windows.clone();
         sorted.sort_unstable();
@@ -296,7 +305,8 @@ pub(crate) fn demo(ratio: f64) -> Ledger {
     let mut ledger = Ledger::new("c1", "demo", "gelu_tanh", &["prefill-32x4096"]);
     let root = ledger.source(Role::Compiler);
     let notes = ["VW=16 UNROLL=4 FORM=2 DEGREE=4", "VW=8 UNROLL=4 FORM=2 DEGREE=5", "VW=16 UNROLL=2 FORM=2 DEGREE=6"];
-    let sources: Vec<Digest> = (1..=6).map(|at| ledger.candidate(at, 1, notes[at as usize % 3])).collect();
+    let sources: Vec<Digest> =
+        (1..=6).zip(notes.iter().cycle()).map(|(at, note)| ledger.candidate(at, 1, note)).collect();
     ledger.fault(sources[5], "incorrect", "ATB509", "element 17 of row 3 is 0.25, expected 0.75");
     let arms = [
         (Role::Parent, root, 1.0),

@@ -34,7 +34,8 @@ pub(super) fn reports(records: &Records) -> Result<Vec<GateReport>, ReportError>
         let Some(block) = block else { continue };
         let again = decisions(&block.body, &records.protocol)?.into_iter().find_map(|decision| {
             let body = decision.body(stored.body.block, &block.body)?;
-            let same = (&body.gate, body.role, body.candidate) == (&stored.body.gate, stored.body.role, stored.body.candidate);
+            let same =
+                (&body.gate, body.role, body.candidate) == (&stored.body.gate, stored.body.role, stored.body.candidate);
             same.then_some(body)
         });
         reports.push(GateReport {

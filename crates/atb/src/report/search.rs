@@ -26,6 +26,8 @@ pub enum Fate {
     Unconfirmed,
     /// CONFIRM did not keep it: its outcome there. `faster` means that its p was above the level that was left.
     NotKept(Outcome),
+    /// PROBE measured it: the outcome. A PROBE keeps nothing.
+    Probed(Outcome),
     /// It became the parent.
     Kept,
     /// It was kept, and REPORT contradicts: the head reads equivalent to the root, or slower.
@@ -38,12 +40,11 @@ impl Fate {
     /// In words.
     pub fn words(self) -> String {
         match self {
-            Self::Fault(outcome) => outcome.to_string(),
             Self::NotMeasured => "not measured".to_owned(),
             Self::ScreenedOut => "screened out".to_owned(),
             Self::Unconfirmed => "not confirmed".to_owned(),
             Self::NotKept(Outcome::Faster) => "faster, level spent".to_owned(),
-            Self::NotKept(outcome) => outcome.to_string(),
+            Self::Fault(outcome) | Self::NotKept(outcome) | Self::Probed(outcome) => outcome.to_string(),
             Self::Kept => "kept".to_owned(),
             Self::Demoted => "demoted".to_owned(),
             Self::Quarantined(code) => format!("quarantined({code})"),
@@ -104,8 +105,7 @@ pub(super) fn candidates(
         let (screen, leads) = screen(body, records)?;
         let confirm = confirmation(body, records)?;
         let fault = records.faults.iter().find(|fault| fault.candidate == body.source).cloned();
-        let mut report =
-            CandidateReport { body: body.clone(), screen, confirm, fault, fate: Fate::NotMeasured };
+        let mut report = CandidateReport { body: body.clone(), screen, confirm, fault, fate: Fate::NotMeasured };
         report.fate = fate(&report, leads, records, stops, conclusion)?;
         reports.push(report);
     }
@@ -155,7 +155,7 @@ fn fate(
     }
     if records.registered.body.command == "measure" {
         let measured = conclusion.block.is_some();
-        return Ok(if measured { Fate::NotKept(conclusion.outcome) } else { unadmitted(report, records) });
+        return Ok(if measured { Fate::Probed(conclusion.outcome) } else { unadmitted(report, records) });
     }
     Ok(match &report.confirm {
         Some(confirm) => Fate::NotKept(stops.outcome(confirm.block, source).unwrap_or(confirm.comparison.outcome())),

@@ -78,23 +78,21 @@ fn headline(page: &mut Lines, report: &CampaignReport) {
     let outcome = number::outcome(conclusion.outcome);
     let confidence = number::confidence(report.protocol.statistics_confidence());
     let against = conclusion.baseline().map_or("no baseline", Role::name);
-    match &conclusion.headline {
-        Some(comparison) => {
-            let (ratio, interval) = (shown(comparison.ratio()), comparison.interval());
-            page.line(&format!("{task}: {outcome}, {ratio}x {interval} {confidence}"));
-            let n = comparison.pairs.len();
-            let block = report.deciding_block().map_or_else(String::new, BlockReport::name);
-            page.fact("compared", &format!("{} over the {against} baseline, the fastest; {block}, {n} pairs", comparison.judged));
-        }
-        None => {
-            page.line(&format!("{task}: {outcome}, no ratio"));
-            if let Some(confirm) = &conclusion.confirm {
-                let (ratio, interval) = (shown(confirm.comparison.ratio()), confirm.comparison.interval());
-                let (n, index) = (confirm.comparison.pairs.len(), confirm.index);
-                page.fact("compared", &format!("candidate over the {against} baseline; CONFIRM {index}, {n} pairs"));
-                page.fact("read", &format!("{ratio}x {interval} {confidence}; nothing was kept, so this is no result"));
-            }
-        }
+    if let Some(comparison) = &conclusion.headline {
+        let (ratio, interval) = (shown(comparison.ratio()), comparison.interval());
+        page.line(&format!("{task}: {outcome}, {ratio}x {interval} {confidence}"));
+        let n = comparison.pairs.len();
+        let block = report.deciding_block().map_or_else(String::new, BlockReport::name);
+        let judged = comparison.judged;
+        page.fact("compared", &format!("{judged} over the {against} baseline, the fastest; {block}, {n} pairs"));
+    } else {
+        page.line(&format!("{task}: {outcome}, no ratio"));
+    }
+    if let Some(confirm) = &conclusion.confirm {
+        let (ratio, interval) = (shown(confirm.comparison.ratio()), confirm.comparison.interval());
+        let (n, index) = (confirm.comparison.pairs.len(), confirm.index);
+        page.fact("compared", &format!("candidate over the {against} baseline; CONFIRM {index}, {n} pairs"));
+        page.fact("read", &format!("{ratio}x {interval} {confidence}; nothing was kept, so no ratio is claimed"));
     }
     page.fact("because", &conclusion.reason);
     page.fact("machine", &report.machine_line());
@@ -140,12 +138,18 @@ fn arms(page: &mut Lines, report: &CampaignReport) {
     for (at, shape) in block.shapes.iter().enumerate() {
         let shape = text::clean(shape, 30);
         let per_call = format!("{}/call", unit.name);
-        page.title(&format!("{INDENT}{:12} {per_call:>12} {:>8}  {:>9}  {shape}", "arm", "CV", format!("x {base_name}")));
+        page.title(&format!(
+            "{INDENT}{:12} {per_call:>12} {:>8}  {:>9}  {shape}",
+            "arm",
+            "CV",
+            format!("x {base_name}")
+        ));
         for arm in &block.arms {
             let Some(cell) = arm.cells.get(at) else { continue };
             let base = base.and_then(|role| block.arm(role)?.cells.get(at));
             // The plain ratio of medians, to read the column beside it; verdicts use pairs.
-            let ratio = base.map_or_else(String::new, |base| format!("{:.4}", base.median().get() / cell.median().get()));
+            let ratio =
+                base.map_or_else(String::new, |base| format!("{:.4}", base.median().get() / cell.median().get()));
             let (median, cv) = (unit.show(cell.median()), number::percent(cell.cv.corrected));
             page.line(&format!("{INDENT}{:12} {median:>12} {cv:>8}  {ratio:>9}  {}", arm.role.name(), arm.flags));
         }
@@ -187,7 +191,11 @@ fn candidate_line(candidate: &CandidateReport) -> String {
 /// What did not pass.
 fn checks(page: &mut Lines, report: &CampaignReport) {
     let failed: Vec<_> = report.gates.iter().filter(|gate| gate.body.decision != "pass").collect();
-    page.title(&format!("{INDENT}gates: {}, {} did not pass", number::count(report.gates.len(), "decision"), failed.len()));
+    page.title(&format!(
+        "{INDENT}gates: {}, {} did not pass",
+        number::count(report.gates.len(), "decision"),
+        failed.len()
+    ));
     for gate in failed {
         let body = &gate.body;
         page.line(&format!(

@@ -242,7 +242,9 @@ fn terminal_lines_fit_and_name_what_the_headline_rests_on() {
         }
     }
     let text = terminal::campaign(&report(&ledger), 80);
-    for part in ["faster", "compiler baseline", "12 pairs", "Example(R)", "naive ratio", "A/A", "holds", "same-uid", "C0"] {
+    for part in
+        ["faster", "compiler baseline", "12 pairs", "Example(R)", "naive ratio", "A/A", "holds", "same-uid", "C0"]
+    {
         assert!(text.contains(part), "{part}\n{text}");
     }
 }
@@ -257,14 +259,14 @@ fn an_unknown_campaign_is_an_error() {
 fn exploratory_blocks_label_the_report() {
     let mut ledger = Ledger::new("c1", "tune", "gelu_tanh", &["a"]);
     ledger.quiet = false;
-    fixture_confirm(&mut ledger);
+    one_confirm(&mut ledger);
     let report = report(&ledger);
     assert!(report.exploratory);
     assert!(report.notices[0].contains("no headline"));
     assert_eq!(json::campaign(&report, "/db")["exploratory"], true);
 }
 
-fn fixture_confirm(ledger: &mut Ledger) {
+fn one_confirm(ledger: &mut Ledger) {
     let candidate = ledger.candidate(1, 1, "x");
     let root = ledger.source(Role::Compiler);
     ledger.block(Phase::Confirm, 1, 12, &[(Role::Parent, root, 1.0), (Role::Candidate, candidate, 1.0)]);
