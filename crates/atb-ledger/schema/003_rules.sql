@@ -155,7 +155,7 @@ BEGIN
             AND NOT EXISTS (SELECT 1 FROM block AS o WHERE o.entry < NEW.seq AND o.campaign = b.campaign AND o.phase = b.phase
                 AND (o.number >= b.number OR b.phase = 'report'))
             AND (b.attempt = 1 OR b.attempt = 2 AND EXISTS (
-                SELECT 1 FROM refusal AS r WHERE json_extract(r.body, '$.code') = 'ATB609'
+                SELECT 1 FROM refusal AS r WHERE json_extract(r.body, '$.code') IN ('ATB603', 'ATB609')
                     AND json_extract(r.body, '$.kind') = 'block' AND json_extract(r.body, '$.key') = NEW.key)))) IS NOT TRUE;
     -- Arms in order, as the phase compares them.
     SELECT RAISE(ABORT, 'ATB610 the arms do not fit the phase')

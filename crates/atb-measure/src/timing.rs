@@ -143,20 +143,20 @@ impl Lab {
         Ok(Measured { body, windows_ns, wall_ns })
     }
 
-    /// Times each code briefly in interleaved fresh processes, for choosing among a baseline's flag sets: picoseconds per call,
+    /// Times each code, with the environment of its workers, briefly in interleaved fresh processes, for choosing among the
+    /// variants of a baseline: picoseconds per call,
     /// summed over cells, per code and round. Never a verdict.
     pub fn compare_briefly(
         &mut self,
-        codes: &[&Checked],
+        codes: &[(&Checked, &[(String, String)])],
         rounds: u64,
-        env: &[(String, String)],
     ) -> Result<Vec<Vec<u64>>, Fault> {
         const WINDOWS: u32 = 15;
         let mut picos = vec![Vec::new(); codes.len()];
         for round in 0..rounds {
             let context = format!("brief/{round}/{}", crate::sys::clock::now().get());
             for at in SplitMix64::new(self.plan_seed(&context, "order")).permutation(codes.len()) {
-                picos[at].push(self.brief_run(codes[at], &context, WINDOWS, env)?);
+                picos[at].push(self.brief_run(codes[at].0, &context, WINDOWS, codes[at].1)?);
             }
         }
         Ok(picos)

@@ -195,7 +195,7 @@ bodies! {
         phase: Phase,
         /// Number of the block within campaign and phase, from 1.
         index: u64,
-        /// 1, or 2 if the block replaces one that was over the noise cap.
+        /// 1, or 2 if the block replaces one that was over the noise cap or had windows below the floor.
         attempt: u64,
         /// False if the machine was not quiet: the row is exploratory.
         quiet: bool,

@@ -104,6 +104,9 @@ pub struct Vendor {
     pub link: Vec<String>,
     /// Environment of the worker that loads it.
     pub env: Vec<(String, String)>,
+    /// More environments, each one variable: a library that misjudges the processor would make a strawman, so the fastest that
+    /// passes the check is the baseline.
+    pub variants: Vec<(String, String)>,
 }
 
 /// A parsed task.toml.
@@ -391,7 +394,20 @@ fn read_vendor(item: &Item<'_>) -> Result<Vendor, DocumentError> {
     if names.is_empty() || names.iter().any(|name| !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')) {
         return Err(link.rule(codes::OUT_OF_RANGE, "a library name has letters, digits and _ only"));
     }
-    let vendor = Vendor { name: text_of(&table, "name")?, package: text_of(&table, "package")?, link: names, env };
+    let variants = match table.get("variants") {
+        Some(item) => item.list()?.iter().map(variable).collect::<Result<Vec<_>, _>>()?,
+        None => Vec::new(),
+    };
+    let vendor =
+        Vendor { name: text_of(&table, "name")?, package: text_of(&table, "package")?, link: names, env, variants };
     table.finish()?;
     Ok(vendor)
+}
+
+/// `NAME=VALUE`.
+fn variable(item: &Item<'_>) -> Result<(String, String), DocumentError> {
+    match item.text()?.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(item.rule(codes::OUT_OF_RANGE, "a variant is NAME=VALUE")),
+    }
 }

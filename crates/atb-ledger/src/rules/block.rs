@@ -43,7 +43,7 @@ fn check_order(state: &State, row: &Row, body: &Value) -> Rule {
     });
     let attempt = match body["attempt"].as_i64() {
         Some(1) => true,
-        Some(2) => state.noisy.contains(&row.key),
+        Some(2) => state.repeatable.contains(&row.key),
         _ => false,
     };
     hold(known && follows && attempt, codes::BLOCK_ORDER)

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use atb_core::canon::Digest;
+use atb_core::codes;
 use atb_core::entry::{Chain, Row};
 use serde_json::Value;
 
@@ -55,6 +56,11 @@ pub(super) struct Block {
     pub(super) arms: Vec<(String, String)>,
 }
 
+/// True for refusals after which a whole block is measured again.
+fn repeatable(code: &str) -> bool {
+    [codes::WINDOW_FLOOR, codes::CV_CAP].iter().any(|known| known.to_string() == code)
+}
+
 /// What the rows so far have established.
 #[derive(Debug, Clone, Default)]
 pub struct State {
@@ -68,8 +74,8 @@ pub struct State {
     pub(super) baselines: BTreeMap<String, String>,
     pub(super) blocks: BTreeMap<i64, Block>,
     pub(super) seeds: BTreeSet<String>,
-    /// Keys of blocks that were refused for their scatter.
-    pub(super) noisy: BTreeSet<String>,
+    /// Keys of blocks that were refused for their scatter or for windows below the floor, and may be measured again once.
+    pub(super) repeatable: BTreeSet<String>,
     /// True when a whole ledger is replayed: gates and refusals are known to their end, so a close row states a prefix of them.
     pub(super) replay: bool,
 }
@@ -104,8 +110,8 @@ impl State {
         let Ok(body) = serde_json::from_str::<Value>(&row.body) else { return };
         match chain {
             Chain::Entry => self.admit_entry(row, &body),
-            Chain::Refusal if text(&body, "code") == "ATB609" && text(&body, "kind") == "block" => {
-                self.noisy.insert(text(&body, "key").to_owned());
+            Chain::Refusal if repeatable(text(&body, "code")) && text(&body, "kind") == "block" => {
+                self.repeatable.insert(text(&body, "key").to_owned());
             }
             Chain::Gate | Chain::Refusal => {}
         }

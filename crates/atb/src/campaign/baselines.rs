@@ -2,11 +2,18 @@
 
 use atb_core::canon::Digest;
 use atb_core::entry::{BaselineBody, FORMAT, Role, TriedBody};
+use atb_core::outcome::Outcome;
+use atb_core::task::Vendor;
 use atb_measure::correctness::Checked;
 use atb_measure::fault::Fault;
 
 use super::{Campaign, usage};
 use crate::error::{Error, Result};
+
+/// Environment of a worker.
+type Environment = Vec<(String, String)>;
+/// A variant of a baseline: its place among those tried, its code, and the environment of its workers.
+type Variant = (usize, Checked, Environment);
 
 /// The baselines of a session.
 #[derive(Debug)]
@@ -50,19 +57,58 @@ impl Campaign {
         self.console.line(&format!("  compiler baseline: {flags}"));
         let mut arms = Arms { naive, compiler, vendor: None, flags, vendor_env: Vec::new() };
         if let Some(vendor) = &task.spec.vendor {
-            match self.build_and_check(task.file("baselines/vendor.c"), "-O2", &vendor.link, &vendor.env)? {
-                Ok(checked) => {
-                    self.record_baseline(Role::Vendor, &checked, Vec::new())?;
+            match self.choose_vendor(task.file("baselines/vendor.c"), vendor)? {
+                Some((checked, env)) => {
                     arms.vendor = Some(checked);
-                    arms.vendor_env.clone_from(&vendor.env);
+                    arms.vendor_env = env;
                 }
-                Err(_) => self.console.line(&format!(
+                None => self.console.line(&format!(
                     "  vendor baseline: {} is not installed or not usable (Debian: apt install {})",
                     vendor.name, vendor.package
                 )),
             }
         }
         Ok(arms)
+    }
+
+    /// Tries the library with each environment that the task names and takes the fastest that passes correctness.
+    fn choose_vendor(&mut self, text: &str, vendor: &Vendor) -> Result<Option<(Checked, Environment)>> {
+        let mut tried = Vec::new();
+        let mut passing = Vec::new();
+        for variant in std::iter::once(None).chain(vendor.variants.iter().map(Some)) {
+            let env: Environment = vendor.env.iter().chain(variant).cloned().collect();
+            let name = variant.map_or_else(|| "as installed".to_owned(), |(name, value)| format!("{name}={value}"));
+            let checked = self.build_and_check(text, "-O2", &vendor.link, &env)?;
+            let outcome = checked.as_ref().map_or_else(|fault| fault.outcome.name(), |_| "ok").to_owned();
+            tried.push(TriedBody { flags: name, outcome, picos: Vec::new() });
+            match checked {
+                Ok(checked) => passing.push((tried.len() - 1, checked, env)),
+                // Without the library no variant builds.
+                Err(fault) if matches!(fault.outcome, Outcome::BuildError(_)) => break,
+                Err(_) => {}
+            }
+        }
+        let best = self.fastest(passing, &mut tried)?;
+        if let Some((at, checked, _)) = &best {
+            self.console.line(&format!("  vendor baseline: {}, {}", vendor.name, tried[*at].flags));
+            self.record_baseline(Role::Vendor, checked, tried)?;
+        }
+        Ok(best.map(|(_, checked, env)| (checked, env)))
+    }
+
+    /// The fastest of several variants of a baseline, by the median of a few short runs; notes the times.
+    fn fastest(&mut self, passing: Vec<Variant>, tried: &mut [TriedBody]) -> Result<Option<Variant>> {
+        if passing.len() > 1 {
+            let rounds = self.plan.protocol.build_select_rounds();
+            let codes: Vec<_> = passing.iter().map(|(_, checked, env)| (checked, env.as_slice())).collect();
+            let times = self.lab()?.compare_briefly(&codes, rounds);
+            let times = times.map_err(|fault| Error::Fault { context: "failed to time a baseline".into(), fault })?;
+            for ((at, ..), picos) in passing.iter().zip(times) {
+                tried[*at].picos = picos;
+            }
+        }
+        // Stable order: of equal medians the earlier, more conservative variant is taken.
+        Ok(passing.into_iter().min_by_key(|(at, ..)| median(&tried[*at].picos)))
     }
 
     /// Builds and checks one source. The inner error is the candidate's fault.
@@ -93,31 +139,16 @@ impl Campaign {
         let mut tried = Vec::new();
         let mut last_fault = None;
         for flags in sets {
-            match self.build_and_check(text, &flags, &[], &[])? {
-                Ok(checked) => {
-                    tried.push(TriedBody { flags, outcome: "ok".to_owned(), picos: Vec::new() });
-                    passing.push((tried.len() - 1, checked));
-                }
-                Err(fault) => {
-                    tried.push(TriedBody { flags, outcome: fault.outcome.name().to_owned(), picos: Vec::new() });
-                    last_fault = Some(fault);
-                }
+            let checked = self.build_and_check(text, &flags, &[], &[])?;
+            let outcome = checked.as_ref().map_or_else(|fault| fault.outcome.name(), |_| "ok").to_owned();
+            tried.push(TriedBody { flags, outcome, picos: Vec::new() });
+            match checked {
+                Ok(checked) => passing.push((tried.len() - 1, checked, Environment::new())),
+                Err(fault) => last_fault = Some(fault),
             }
         }
-        let rounds = self.plan.protocol.build_select_rounds();
-        if passing.len() > 1 {
-            let codes: Vec<&Checked> = passing.iter().map(|(_, checked)| checked).collect();
-            let times = self.lab()?.compare_briefly(&codes, rounds, &[]);
-            let times =
-                times.map_err(|fault| Error::Fault { context: "failed to time the flag sets".into(), fault })?;
-            for ((at, _), picos) in passing.iter().zip(times) {
-                tried[*at].picos = picos;
-            }
-        }
-        // Stable order: of equal medians the more conservative set is taken.
-        let best = passing.into_iter().min_by_key(|(at, _)| median(&tried[*at].picos));
-        match (best, last_fault) {
-            (Some((_, checked)), _) => Ok((checked, tried)),
+        match (self.fastest(passing, &mut tried)?, last_fault) {
+            (Some((_, checked, _)), _) => Ok((checked, tried)),
             (None, Some(fault)) => Err(baseline_fault("compiler", fault)),
             (None, None) => Err(usage("the protocol names no flag set".into(), "add one to build.compiler_flags")),
         }

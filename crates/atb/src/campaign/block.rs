@@ -43,13 +43,13 @@ impl Campaign {
         Ok(rows.iter().filter_map(|row| serde_json::from_str(&row.body).ok()).collect())
     }
 
-    /// Measures a block, submits it, and measures it again once if its scatter is over the cap.
+    /// Measures a block, submits it, and measures it again once as a whole if its scatter is over the cap, or if its windows are
+    /// too short because the machine is faster than when K was chosen.
     pub fn block(&mut self, phase: Phase, pairs: u64, arms: &[Arm<'_>], what: &str) -> Result<BlockEnd> {
-        let mut index = self.next_index(phase)?;
-        let mut attempt = 1;
-        loop {
-            // A void block leaves no row, and its seeds may not be used again.
-            self.used_index[phase as usize] = index;
+        let index = self.next_index(phase)?;
+        // A void block leaves no row, and its seeds may not be used again.
+        self.used_index[phase as usize] = index;
+        for attempt in 1..=1 + self.plan.protocol.noise_remeasures() {
             let measured = match self.measure(phase, index, attempt, pairs, arms, what)? {
                 Ok(measured) => measured,
                 Err((arm, fault)) => return Ok(BlockEnd::Failed(arm, fault)),
@@ -60,46 +60,20 @@ impl Campaign {
                     return Ok(BlockEnd::Admitted(admitted, Box::new(measured.body().clone())));
                 }
                 Err(IngestError::Refused { code, .. }) if code == codes::CV_CAP => {
-                    self.console.line(&format!("  {what}: scatter over the cap ({code}), attempt {attempt} of 2"));
-                    if attempt > self.plan.protocol.noise_remeasures() {
-                        return Ok(BlockEnd::Noise);
-                    }
-                    attempt += 1;
+                    self.console.line(&format!("  {what}: scatter over the cap ({code}), attempt {attempt}"));
                 }
-                Err(IngestError::Refused { code, .. }) if code == codes::WINDOW_FLOOR && attempt == 1 => {
-                    // The machine is faster than when K was chosen; the caller's arms keep their K, so this block cannot pass.
-                    self.console.line(&format!("  {what}: windows too short ({code}); K is chosen anew"));
-                    index = self.next_index(phase)?;
-                    return self.block_with_new_k(phase, index, pairs, arms, what);
+                Err(IngestError::Refused { code, .. }) if code == codes::WINDOW_FLOOR => {
+                    self.console.line(&format!("  {what}: windows too short ({code}), K is chosen anew"));
+                    let lab = self.lab()?;
+                    for arm in arms {
+                        let failed = |fault| Error::Fault { context: "failed to choose K anew".into(), fault };
+                        lab.recalibrate(arm.checked, arm.env).map_err(failed)?;
+                    }
                 }
                 Err(error) => return Err(error.into()),
             }
         }
-    }
-
-    /// One last attempt with K chosen anew.
-    fn block_with_new_k(
-        &mut self,
-        phase: Phase,
-        index: u64,
-        pairs: u64,
-        arms: &[Arm<'_>],
-        what: &str,
-    ) -> Result<BlockEnd> {
-        let lab = self.lab()?;
-        for arm in arms {
-            let failed = |fault| Error::Fault { context: "failed to choose K anew".into(), fault };
-            lab.recalibrate(arm.checked, arm.env).map_err(failed)?;
-        }
-        let measured = match self.measure(phase, index, 1, pairs, arms, what)? {
-            Ok(measured) => measured,
-            Err((arm, fault)) => return Ok(BlockEnd::Failed(arm, fault)),
-        };
-        match self.ledger.append(measured.body(), clock::wall_ms()) {
-            Ok(admitted) => Ok(BlockEnd::Admitted(admitted, Box::new(measured.body().clone()))),
-            Err(IngestError::Refused { code, .. }) if code == codes::CV_CAP => Ok(BlockEnd::Noise),
-            Err(error) => Err(error.into()),
-        }
+        Ok(BlockEnd::Noise)
     }
 
     /// Waits for a quiet machine and measures. The inner error names the arm that failed.

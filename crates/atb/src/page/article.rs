@@ -192,8 +192,12 @@ fn beside(report: &CampaignReport) -> Vec<Beside> {
         conclusion.naive.as_ref(),
         "over the code as a careless author writes it; not a headline",
     );
-    let root =
-        one("root_ratio", "Root ratio", conclusion.root.as_ref(), "over the compiler baseline, where the search began");
+    let root = one(
+        "root_ratio",
+        "Root ratio",
+        conclusion.root.as_ref(),
+        "over the compiler baseline, the root of every search",
+    );
     naive.into_iter().chain(root).collect()
 }
 

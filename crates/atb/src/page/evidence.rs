@@ -1,13 +1,14 @@
 //! Tables of what was decided: controls, checks, candidates, gates, refusals, blocks.
 
 use atb_core::codes::Code;
+use atb_core::outcome::{Inconclusive, Outcome};
 
 use super::mark::Mark;
 use super::path;
 use super::table::{Cell, Table};
 use super::time;
 use crate::report::number::{self, Rounded, shown};
-use crate::report::{CampaignReport, CandidateReport, GateReport, text};
+use crate::report::{CampaignReport, CandidateReport, Fate, GateReport, text};
 
 /// Gate decisions that are listed at most; those that did not pass come first.
 const GATES_SHOWN: usize = 200;
@@ -73,6 +74,9 @@ fn candidate_row(candidate: &CandidateReport) -> Vec<Cell> {
 fn why(candidate: &CandidateReport) -> String {
     if let Some(fault) = &candidate.fault {
         return format!("{}: {}", text::clean(&fault.code, 8), text::clean(&fault.detail, 240));
+    }
+    if candidate.confirm.is_none() && candidate.fate == Fate::NotKept(Outcome::Inconclusive(Inconclusive::Noise)) {
+        return "CONFIRM over the noise cap: see the refusals".to_owned();
     }
     candidate.confirm.as_ref().map_or_else(String::new, |confirm| {
         let (p, level) = (number::p_value(confirm.comparison.verdict.p_greater), number::p_value(confirm.level));

@@ -190,12 +190,17 @@ fn of_confirm(records: &Records, stops: &Stops) -> Result<Conclusion, ReportErro
     let last = records.phase(Phase::Confirm).last();
     let admitted = last.map_or(0, |stored| stored.body.index);
     if let Some(noisy) = records.too_noisy(Phase::Confirm).filter(|block| block.index > admitted).last() {
-        let reason = format!("CONFIRM {} was over the noise cap, and so was its second attempt", noisy.index);
+        let attempts = records.too_noisy(Phase::Confirm).filter(|block| block.index == noisy.index).count();
+        let reason = format!("CONFIRM {} was over the noise cap, {}", noisy.index, times(attempts));
         return Ok(Conclusion::without_block(Outcome::Inconclusive(Inconclusive::Noise), reason));
     }
     let confirmed = last.map(|stored| Confirmation::of(stored, records)).transpose()?.flatten();
     let (Some(stored), Some(confirm)) = (last, confirmed) else {
-        let reason = "no candidate was confirmed".to_owned();
+        let refused = match records.refused_blocks.len() {
+            0 => String::new(),
+            blocks => format!("; the database refused {}", number::count(blocks, "block")),
+        };
+        let reason = format!("no candidate was confirmed{refused}");
         return Ok(Conclusion::without_block(Outcome::Inconclusive(Inconclusive::N), reason));
     };
     let (outcome, reason) = outcome_of_confirm(&stored.body, stops, &confirm, records);
@@ -319,6 +324,8 @@ pub(super) fn notices(records: &Records, conclusion: &Conclusion) -> Vec<String>
     let id = records.protocol.id();
     say(!id.starts_with("certified-"), format!("protocol {id} is not a certified one, so this is no headline"));
     say(id.contains("-draft."), format!("protocol {id} is a draft: its values may still change"));
+    let probe = records.registered.body.command == "measure";
+    say(probe, "a PROBE answers about one file: it is never a keep and never a headline".to_owned());
     let coarse = conclusion.controls.iter().filter(|control| control.standing == Standing::Coarse);
     let coarse: Vec<&str> = coarse.map(|control| control.name).collect();
     let detectable = conclusion.deciding().and_then(|comparison| comparison.detectable).map(number::change);
