@@ -19,7 +19,7 @@ BEGIN
     WHERE (NEW.kind IN ('protocol', 'task', 'campaign', 'session', 'baseline', 'candidate', 'fault', 'block', 'keep', 'close'))
         IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB205 the body is not one JSON object without white space')
-    WHERE (json_valid(NEW.body) AND json_type(NEW.body) = 'object' AND json(NEW.body) = NEW.body) IS NOT TRUE;
+    WHERE (CASE WHEN json_valid(NEW.body) THEN json_type(NEW.body) = 'object' AND json(NEW.body) = NEW.body END) IS NOT TRUE;
     -- Exactly the kind's keys, each with its type. Deeper levels of blocks follow in block_form.
     SELECT RAISE(ABORT, 'ATB205 the body does not have its kind''s keys and types')
     WHERE ((
@@ -283,10 +283,10 @@ BEGIN
     WHERE (NEW.at_ms > 0 AND NEW.at_ms >= ifnull((SELECT at_ms FROM gate WHERE seq = NEW.seq - 1), 0)) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB204 the kind is unknown') WHERE (NEW.kind = 'decision') IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB205 the body does not have the form of a gate decision')
-    WHERE (json_valid(NEW.body) AND json(NEW.body) = NEW.body AND (
+    WHERE (CASE WHEN json_valid(NEW.body) THEN json(NEW.body) = NEW.body AND (
         SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(NEW.body) ORDER BY key))
         = 'block:integer candidate:text code:text decision:text format:integer gate:text limit:text observed:text role:text source:text'
-        AND json_extract(NEW.body, '$.decision') IN ('pass', 'quarantine', 'reject')) IS NOT TRUE;
+        AND json_extract(NEW.body, '$.decision') IN ('pass', 'quarantine', 'reject') END) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB211 the key is not the key of the body')
     WHERE (NEW.key = json_extract(NEW.body, '$.block') || '/' || json_extract(NEW.body, '$.gate') || '/' || json_extract(NEW.body, '$.candidate'))
         IS NOT TRUE;
@@ -310,10 +310,10 @@ BEGIN
     WHERE (NEW.at_ms > 0 AND NEW.at_ms >= ifnull((SELECT at_ms FROM refusal WHERE seq = NEW.seq - 1), 0)) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB204 the kind is unknown') WHERE (NEW.kind = 'refused') IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB205 the body does not have the form of a refusal')
-    WHERE (json_valid(NEW.body) AND json(NEW.body) = NEW.body AND (
+    WHERE (CASE WHEN json_valid(NEW.body) THEN json(NEW.body) = NEW.body AND (
         SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(NEW.body) ORDER BY key))
         = 'code:text digest:text format:integer key:text kind:text refused:text'
-        AND json_extract(NEW.body, '$.code') GLOB 'ATB[0-9][0-9][0-9]') IS NOT TRUE;
+        AND json_extract(NEW.body, '$.code') GLOB 'ATB[0-9][0-9][0-9]' END) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB211 the key is not the key of the body')
     WHERE (NEW.key = json_extract(NEW.body, '$.code') || '/' || json_extract(NEW.body, '$.digest')) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB303 a row with this kind and key exists')
