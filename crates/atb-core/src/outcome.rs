@@ -127,7 +127,7 @@ impl Outcome {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self, self.code()) {
-            (Self::Rejected(_) | Self::Void(_) | Self::Quarantined(_), Some(code)) => {
+            (Self::Rejected(_) | Self::Void(_) | Self::Quarantined(_) | Self::HarnessError(_), Some(code)) => {
                 write!(f, "{}({code})", self.name())
             }
             _ => f.write_str(self.name()),

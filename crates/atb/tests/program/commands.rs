@@ -1,0 +1,74 @@
+//! Commands that do not measure, and the form of their output.
+
+use crate::{alone, atb, json, run};
+
+#[test]
+fn documents_are_shown_checked_and_compared() {
+    let home = tempfile::tempdir().unwrap();
+    let (exit, shown) = run(home.path(), "protocol show small-1");
+    assert_eq!(exit, 0);
+    assert!(shown.contains("[noise]") && shown.contains("cv_cap = 0.05"), "{shown}");
+    let differences = json(home.path(), "protocol diff certified-1 small-1");
+    assert!(differences["differences"].as_array().unwrap().len() > 5);
+    let digest = json(home.path(), "protocol digest");
+    assert_eq!(digest["digest"], differences["a"]);
+    let tasks = json(home.path(), "task list");
+    assert_eq!(tasks["tasks"].as_array().unwrap().len(), 10);
+    for task in tasks["tasks"].as_array().unwrap() {
+        assert!(task["points"].as_u64().unwrap() >= 24, "{task}");
+    }
+    assert_eq!(json(home.path(), "explain ATB609")["code"], "ATB609");
+    let (exit, completions) = run(home.path(), "completions bash");
+    assert!(exit == 0 && completions.contains("_atb"));
+    let (exit, manual) = run(home.path(), "man");
+    assert!(exit == 0 && manual.contains(".TH atb"));
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let home = tempfile::tempdir().unwrap();
+    let script = format!("{} explain --json | head -c 10; exit ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_atb"));
+    let output = std::process::Command::new("bash").arg("-c").arg(script).current_dir(home.path()).output().unwrap();
+    assert!(output.status.success(), "{}", crate::text(&output));
+}
+
+#[test]
+fn the_doctor_measures_the_hand_off() {
+    let _alone = alone();
+    let home = tempfile::tempdir().unwrap();
+    let doctor = json(home.path(), "doctor");
+    let handoff = doctor["handoff_ns"].as_u64().unwrap();
+    assert!((100..1_000_000).contains(&handoff), "{doctor}");
+    assert!(doctor["delay_1ms_ns"].as_u64().unwrap() >= 1_000_000, "{doctor}");
+}
+
+#[test]
+fn a_new_task_measures_at_once() {
+    let _alone = alone();
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(run(home.path(), "task new tasks/my_op").0, 0);
+    let shown = run(home.path(), "--tasks tasks task show my_op --file kernel.c");
+    assert!(shown.0 == 0 && shown.1.contains("my_op("), "{}", shown.1);
+    let shapes = json(home.path(), "--tasks tasks task show my_op");
+    let timed = shapes["shapes"].as_array().unwrap().iter().find(|shape| shape["timed"] == true).unwrap();
+    let name = timed["name"].as_str().unwrap();
+    let arguments = format!(
+        "--tasks tasks measure my_op tasks/my_op/kernel.c --protocol small-1 --exploratory --quiet --out out --shape {name}"
+    );
+    let found = json(home.path(), &arguments);
+    // The starting point is the compiler baseline's own code.
+    let outcome = found["outcome"].as_str().unwrap();
+    assert!(outcome == "equivalent" || outcome.starts_with("inconclusive"), "{found}");
+    assert_eq!(json(home.path(), "verify out/atb.db")["ok"], true);
+    assert_eq!(run(home.path(), "task new tasks/my_op").0, 2);
+}
+
+#[test]
+fn help_has_examples_and_fits_a_terminal() {
+    let home = tempfile::tempdir().unwrap();
+    for command in ["--help", "tune --help", "measure --help", "demo --help"] {
+        let output = atb(home.path()).args(command.split(' ')).env("COLUMNS", "80").output().unwrap();
+        let help = crate::text(&output);
+        assert!(help.contains("Example"), "{command}: {help}");
+    }
+}
