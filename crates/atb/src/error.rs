@@ -28,7 +28,7 @@ pub enum Error {
     #[error("{0}")]
     Document(#[from] DocumentError),
     /// A file that the user named cannot be read.
-    #[error("ATB116: failed to read {}: {reason}", path.display())]
+    #[error("{}: failed to read {}: {reason}", codes::UNREADABLE, path.display())]
     #[diagnostic(help("correct the path or its permissions"))]
     Unreadable {
         /// The path.
@@ -37,7 +37,7 @@ pub enum Error {
         reason: String,
     },
     /// A file or folder cannot be written.
-    #[error("ATB308: failed to write {}: {source}", path.display())]
+    #[error("{}: failed to write {}: {source}", codes::CANNOT_WRITE, path.display())]
     #[diagnostic(help("free space or correct the permissions; what was committed before is intact"))]
     Unwritable {
         /// The path.
@@ -46,7 +46,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// No such task.
-    #[error("ATB113: there is no task `{id}`; known tasks: {known}")]
+    #[error("{}: there is no task `{id}`; known tasks: {known}", codes::UNKNOWN_TASK)]
     #[diagnostic(help(
         "run `atb task list`; write a new task with `atb task new DIR` and pass its folder with --tasks"
     ))]
@@ -121,7 +121,10 @@ impl Error {
 
     /// The stable code, if the error has one.
     pub fn stable_code(&self) -> Option<Code> {
-        Code::find_in(&self.to_string())
+        match self {
+            Self::Fault { fault, .. } => fault.outcome.code(),
+            _ => Code::find_in(&self.to_string()),
+        }
     }
 
     /// Prints the error with its remedy on standard error and returns the exit code.

@@ -135,6 +135,10 @@ impl Campaign {
         let mut field = match &screened {
             None => self.check_all(candidates)?,
             Some(block) => {
+                // A kill may have come between the block and its gates.
+                if let Some(row) = self.ledger.admitted::<BlockBody>(&block.key())? {
+                    self.screen_gates(&row, block)?;
+                }
                 let best = best_of(block)?;
                 self.check_all(candidates.into_iter().filter(|candidate| Some(candidate.source) == best).collect())?
             }
@@ -199,7 +203,7 @@ impl Campaign {
             drop(arms);
             match end {
                 BlockEnd::Admitted(row, block) => {
-                    self.gates(&row, &block, 0, &(1..block.arms.len()).collect::<Vec<_>>())?;
+                    self.screen_gates(&row, &block)?;
                     return Ok(Some(*block));
                 }
                 BlockEnd::Noise => return Ok(None),
@@ -217,6 +221,10 @@ impl Campaign {
             }
         }
         Ok(None)
+    }
+
+    fn screen_gates(&mut self, row: &Admitted, block: &BlockBody) -> Result<()> {
+        self.gates(row, block, 0, &(1..block.arms.len()).collect::<Vec<_>>()).map(drop)
     }
 
     /// CONFIRM: the best candidate against the parent on fresh inputs, at the alpha that is left.
@@ -307,10 +315,14 @@ impl Campaign {
 
     /// REPORT: head, controls and baselines on fresh inputs, once, if something was kept.
     pub fn report(&mut self, arms: &Arms) -> Result<()> {
-        let done =
-            self.mine(|block: &BlockBody| block.campaign.as_str())?.iter().any(|block| block.phase == Phase::Report);
+        let blocks = self.mine(|block: &BlockBody| block.campaign.as_str())?;
+        if let Some(block) = blocks.into_iter().find(|block| block.phase == Phase::Report) {
+            let row = self.ledger.admitted::<BlockBody>(&block.key())?;
+            // A kill may have come between the block and its gates.
+            return row.map_or(Ok(()), |row| self.report_gates(&row, &block));
+        }
         let (kept, digest) = self.parent_digest()?;
-        if done || !kept {
+        if !kept {
             return Ok(());
         }
         self.renew_session()?;
@@ -329,13 +341,7 @@ impl Campaign {
         }
         let pairs = self.plan.protocol.replication_pairs_report();
         match self.block(Phase::Report, pairs, &list, "report")? {
-            BlockEnd::Admitted(row, block) => {
-                let base = fastest_baseline(&block).map_err(crate::report::ReportError::from)?;
-                if let (Some(base), Some(head)) = (base, arm_of(&block, Role::Head)) {
-                    self.gates(&row, &block, base, &[head])?;
-                }
-                Ok(())
-            }
+            BlockEnd::Admitted(row, block) => self.report_gates(&row, &block),
             BlockEnd::Noise => {
                 self.console.line("  report: inconclusive(noise), over the cap twice");
                 Ok(())
@@ -344,6 +350,14 @@ impl Campaign {
                 Err(crate::error::Error::Fault { context: "a report arm failed".into(), fault })
             }
         }
+    }
+
+    fn report_gates(&mut self, row: &Admitted, block: &BlockBody) -> Result<()> {
+        let base = fastest_baseline(block).map_err(crate::report::ReportError::from)?;
+        if let (Some(base), Some(head)) = (base, arm_of(block, Role::Head)) {
+            self.gates(row, block, base, &[head])?;
+        }
+        Ok(())
     }
 
     /// One CONFIRM block of a given text against the root, without a screen: the demo's honest null.

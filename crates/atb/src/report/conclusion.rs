@@ -145,7 +145,8 @@ fn of_probe(records: &Records, stops: &Stops) -> Result<Conclusion, ReportError>
     }
     if let Some(fault) = records.faults.last() {
         let outcome = outcome_of(&fault.outcome, &fault.code)?;
-        let reason = format!("the candidate ended before it was measured: {}", text::clean(&fault.detail, 400));
+        let (code, detail) = (text::clean(&fault.code, 8), text::clean(&fault.detail, 400));
+        let reason = format!("the candidate ended before it was measured: {code}: {detail}");
         let mut conclusion = Conclusion::without_block(outcome, reason);
         conclusion.checks.push(built(Some((fault.code.clone(), text::clean(&fault.detail, 400)))));
         return Ok(conclusion);

@@ -9,19 +9,16 @@ use atb_ledger::Ledger;
 use crate::{alone, atb, json, orphaned_workers};
 
 const TUNE: &str =
-    "tune gelu_tanh --iterations 2 --protocol small-1 --exploratory --quiet --shape narrow-33x67 --out out";
+    "tune gelu_tanh --iterations 1 --protocol small-1 --exploratory --quiet --shape prefill-32x4096 --out out";
 
 /// Points at which the process aborts, each with the occurrence that is hit.
 const POINTS: &[&str] = &[
     "io.before-fsync.settings:1",
-    "io.before-rename.key:1",
-    "io.after-rename.candidate:1",
     "ledger.before-commit:3",
+    "io.before-rename.key:1",
     "ledger.after-commit:6",
     "campaign.after-run:3",
-    "ledger.before-commit:9",
     "campaign.after-block:1",
-    "io.before-rename.page:1",
     "report.before-page:1",
 ];
 
