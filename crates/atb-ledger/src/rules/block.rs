@@ -69,8 +69,6 @@ fn check_arms(state: &State, body: &Value) -> Rule {
     let candidates = sources(&["candidate"]);
     let distinct = candidates.iter().collect::<BTreeSet<_>>().len() == candidates.len();
     let heads: BTreeSet<&str> = sources(&["head", "head_again", "head_slow"]).into_iter().collect();
-    // A role with a space could pass for two arms.
-    let fits = fits && arms.iter().all(|(role, _)| !role.contains(' '));
     hold(fits && distinct && heads.len() <= 1 && !list(body, "cells").is_empty(), codes::ARMS)?;
     let (campaign, session) = (text(body, "campaign"), text(body, "session"));
     let parent = state.campaigns.get(campaign).and_then(super::state::Campaign::parent);

@@ -67,7 +67,6 @@ pub struct State {
     chains: BTreeMap<Chain, Head>,
     empty: Head,
     pub(super) protocols: BTreeMap<String, Value>,
-    pub(super) protocol_ids: BTreeSet<String>,
     pub(super) campaigns: BTreeMap<String, Campaign>,
     /// Session id to campaign and start.
     pub(super) sessions: BTreeMap<String, (String, i64)>,
@@ -124,7 +123,6 @@ impl State {
         match row.kind.as_str() {
             "protocol" => {
                 self.protocols.insert(row.key.clone(), body["protocol"].clone());
-                self.protocol_ids.insert(owned("id"));
             }
             "campaign" => {
                 let new = Campaign { task: owned("task"), protocol: owned("protocol"), ..Campaign::default() };
