@@ -220,7 +220,7 @@ BEGIN
         WHERE c.entry = NEW.seq AND b.entry = NEW.seq AND l.protocol = b.protocol AND l.field = 'kernel.windows')) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB602 a window time is not a positive integer of nanoseconds')
     WHERE (NOT EXISTS (SELECT 1 FROM run_cell AS c, json_each(c.windows) AS w
-        WHERE c.entry = NEW.seq AND (typeof(w.atom) <> 'integer' OR w.atom < 1 OR w.atom > 1000000000000))) IS NOT TRUE;
+        WHERE c.entry = NEW.seq AND (w.type <> 'integer' OR typeof(w.atom) <> 'integer' OR w.atom < 1 OR w.atom > 1000000000000))) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB604 a value is not twice the median of its windows')
     WHERE (NOT EXISTS (
         SELECT 1 FROM (

@@ -68,6 +68,11 @@ const ATTEMPTS: &[(&str, &str, &str)] = &[
         "ATB602",
     ),
     (
+        "true for the shortest time",
+        "UPDATE temp.next SET body = json_set(body, '$.runs[0].cells[0].windows[0]', json('true')); INSERT INTO entry SELECT * FROM temp.next;",
+        "ATB602",
+    ),
+    (
         "text for a time",
         "UPDATE temp.next SET body = json_set(body, '$.runs[0].cells[0].windows[0]', '1'); INSERT INTO entry SELECT * FROM temp.next;",
         "ATB602",
