@@ -12,19 +12,36 @@ BEGIN
     WHERE (NEW.prev = ifnull((SELECT hash FROM entry WHERE seq = NEW.seq - 1),
         '0000000000000000000000000000000000000000000000000000000000000000')) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB203 the hash is not 64 lower-case hexadecimal digits')
-    WHERE (length(NEW.hash) = 64 AND NEW.hash NOT GLOB '*[^0-9a-f]*') IS NOT TRUE;
+    WHERE (length(NEW.hash) = 64 AND length(CAST(NEW.hash AS BLOB)) = 64 AND NEW.hash NOT GLOB '*[^0-9a-f]*') IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB209 time runs backwards')
     WHERE (NEW.at_ms > 0 AND NEW.at_ms >= ifnull((SELECT at_ms FROM entry WHERE seq = NEW.seq - 1), 0)) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB204 the kind is unknown')
     WHERE (NEW.kind IN ('protocol', 'task', 'campaign', 'session', 'baseline', 'candidate', 'fault', 'block', 'keep', 'close'))
         IS NOT TRUE;
+    -- Canonical JSON. Numbers among window times are left to ATB602.
     SELECT RAISE(ABORT, 'ATB205 the body is not one JSON object without white space')
     WHERE (CASE WHEN json_valid(NEW.body) THEN json_type(NEW.body) = 'object' AND json(NEW.body) = NEW.body END) IS NOT TRUE;
-    -- Exactly the kind's keys, each with its type. Deeper levels of blocks follow in block_form.
+    SELECT RAISE(ABORT, 'ATB205 the body escapes characters that canonical JSON does not escape, or escapes them otherwise')
+    WHERE instr(NEW.body, '\') > 0 AND (
+        SELECT text GLOB '*\/*' OR text GLOB '*\u[^0]*' OR text GLOB '*\u0[^0]*' OR text GLOB '*\u00[^01]*'
+            OR text GLOB '*\u00[01][^0-9a-f]*' OR text GLOB '*\u000[089acd]*'
+        FROM (SELECT replace(NEW.body, '\\', '') AS text)) IS NOT FALSE;
+    SELECT RAISE(ABORT, 'ATB205 the keys of an object are not sorted, distinct and plain')
+    WHERE EXISTS (
+        SELECT 1 FROM (
+            SELECT key, lag(key) OVER (PARTITION BY parent ORDER BY id) AS before FROM json_tree(NEW.body) WHERE typeof(key) = 'text')
+        WHERE key <= before OR key GLOB '*[^a-z0-9_.]*');
+    SELECT RAISE(ABORT, 'ATB205 a number is not a canonical integer of 64 bits')
+    WHERE EXISTS (
+        SELECT 1 FROM json_tree(NEW.body)
+        WHERE (type = 'real' OR type = 'integer' AND (typeof(atom) <> 'integer' OR atom = 0 AND (NEW.body -> fullkey) <> '0'))
+            AND path NOT GLOB '*.windows');
+    -- Exactly the kind's keys, each with its type; then the same one level deeper, statement by statement, since a function that is
+    -- given another form than it expects would fail without a code.
     SELECT RAISE(ABORT, 'ATB205 the body does not have its kind''s keys and types')
     WHERE ((
         SELECT group_concat(key || ':' || form, ' ') FROM (
-            SELECT key, CASE WHEN type = 'false' THEN 'true' WHEN type = 'integer' AND typeof(atom) <> 'integer' THEN 'huge' ELSE type END AS form
+            SELECT key, CASE type WHEN 'false' THEN 'true' ELSE type END AS form
             FROM json_each(NEW.body) ORDER BY key)
     ) = CASE NEW.kind
         WHEN 'protocol' THEN 'digest:text format:integer id:text protocol:object'
@@ -38,30 +55,90 @@ BEGIN
         WHEN 'keep' THEN 'block:integer campaign:text candidate:text format:integer parent:text'
         WHEN 'close' THEN 'campaign:text format:integer gates:integer gates_head:text keys:array reason:text refusals:integer refusals_head:text'
         END AND json_extract(NEW.body, '$.format') = 1) IS NOT TRUE;
-    SELECT RAISE(ABORT, 'ATB205 a nested object of the block does not have its form')
-    WHERE NEW.kind = 'block' AND (
-        NOT EXISTS (
-            SELECT 1 FROM json_each(NEW.body, '$.arms') AS a
-            WHERE a.type <> 'object' OR (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(a.value) ORDER BY key))
-                IS NOT 'artefact:text flags:text role:text source:text')
-        AND NOT EXISTS (
-            SELECT 1 FROM json_each(NEW.body, '$.cells') AS c
-            WHERE c.type <> 'object' OR (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(c.value) ORDER BY key))
-                IS NOT 'dims:array shape:text')
-        AND NOT EXISTS (SELECT 1 FROM json_each(NEW.body, '$.seeds') AS s WHERE s.type <> 'text')
-        AND NOT EXISTS (
-            SELECT 1 FROM json_each(NEW.body, '$.runs') AS r
-            WHERE r.type <> 'object' OR (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(r.value) ORDER BY key))
-                IS NOT 'arm:integer cells:array checks:object pair:integer')
-        AND NOT EXISTS (
-            SELECT 1 FROM json_each(NEW.body, '$.runs') AS r
-            WHERE (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(r.value, '$.checks') ORDER BY key))
-                IS NOT 'failed:integer full:integer miss_ppm:integer sampled:integer scanned:integer')
-        AND NOT EXISTS (
-            SELECT 1 FROM json_each(NEW.body, '$.runs') AS r, json_each(r.value, '$.cells') AS c
-            WHERE c.type <> 'object' OR (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(c.value) ORDER BY key))
-                IS NOT 'k:integer value:integer warmup:integer windows:array')
-    ) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB205 a file of the task does not have its form')
+    WHERE NEW.kind = 'task' AND EXISTS (
+        SELECT 1 FROM json_each(NEW.body, '$.files') AS i
+        WHERE CASE i.type WHEN 'object' THEN (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(i.value) ORDER BY key)) END
+            IS NOT 'digest:text name:text');
+    SELECT RAISE(ABORT, 'ATB205 a shape is not a text')
+    WHERE NEW.kind = 'campaign' AND EXISTS (SELECT 1 FROM json_each(NEW.body, '$.shapes') WHERE type <> 'text');
+    SELECT RAISE(ABORT, 'ATB205 the machine does not have its form')
+    WHERE NEW.kind = 'session' AND (
+        SELECT group_concat(key || ':' || type, ' ') FROM (
+            SELECT key, CASE type WHEN 'false' THEN 'true' ELSE type END AS type FROM json_each(NEW.body, '$.machine') ORDER BY key))
+        IS NOT 'boot:text cpu:text cpus:integer fingerprint:text governor:text kernel:text memory_mib:integer virtual_machine:true';
+    SELECT RAISE(ABORT, 'ATB205 a tried flag set does not have its form')
+    WHERE NEW.kind = 'baseline' AND EXISTS (
+        SELECT 1 FROM json_each(NEW.body, '$.tried') AS i
+        WHERE CASE i.type WHEN 'object' THEN (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(i.value) ORDER BY key)) END
+            IS NOT 'flags:text outcome:text picos:array');
+    SELECT RAISE(ABORT, 'ATB205 a tried time is not an integer')
+    WHERE NEW.kind = 'baseline' AND EXISTS (SELECT 1 FROM json_each(NEW.body, '$.tried') AS i, json_each(i.value, '$.picos') AS t WHERE t.type <> 'integer');
+    SELECT RAISE(ABORT, 'ATB205 a revealed key does not have its form')
+    WHERE NEW.kind = 'close' AND EXISTS (
+        SELECT 1 FROM json_each(NEW.body, '$.keys') AS i
+        WHERE CASE i.type WHEN 'object' THEN (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(i.value) ORDER BY key)) END
+            IS NOT 'key:text session:text');
+    SELECT RAISE(ABORT, 'ATB205 the protocol does not have its form')
+    WHERE NEW.kind = 'protocol' AND (
+        SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(NEW.body, '$.protocol') ORDER BY key))
+        IS NOT 'fields:object format:integer id:text title:text';
+    SELECT RAISE(ABORT, 'ATB205 a field of the protocol does not have its form')
+    WHERE NEW.kind = 'protocol' AND EXISTS (
+        SELECT 1 FROM json_each(NEW.body, '$.protocol.fields') AS i
+        WHERE ifnull(CASE i.type WHEN 'object' THEN (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(i.value) ORDER BY key)) END, '')
+            NOT IN ('locator:text source:text unit:text value:integer', 'locator:text source:text unit:text value:text',
+                'locator:text source:text unit:text value:array'));
+    SELECT RAISE(ABORT, 'ATB205 a list of the protocol holds another thing than texts')
+    WHERE NEW.kind = 'protocol' AND EXISTS (
+        SELECT 1 FROM json_each(NEW.body, '$.protocol.fields') AS i, json_each(i.value, '$.value') AS t
+        WHERE json_type(i.value, '$.value') = 'array' AND t.type <> 'text');
+    SELECT RAISE(ABORT, 'ATB205 a limit that the rules read is missing or is no positive number')
+    WHERE NEW.kind = 'protocol' AND ((
+        SELECT count(*) FROM json_each(NEW.body, '$.protocol.fields') AS i
+        WHERE i.key IN ('kernel.warmup_min', 'kernel.warmup_max', 'kernel.windows', 'kernel.window_floor_us', 'kernel.calls_max',
+                'correctness.sampled_rows', 'replication.pairs_screen', 'replication.pairs_confirm', 'replication.pairs_confirm_2',
+                'replication.pairs_confirm_5', 'replication.pairs_confirm_10', 'replication.pairs_report',
+                'replication.pairs_probe', 'session.minutes_max')
+            AND json_type(i.value, '$.value') = 'integer' AND json_extract(i.value, '$.value') BETWEEN 1 AND 1000000000) = 14
+        AND EXISTS (
+            SELECT 1 FROM json_each(NEW.body, '$.protocol.fields') AS i
+            WHERE i.key = 'noise.cv_cap' AND json_type(i.value, '$.value') = 'text'
+                AND json_extract(i.value, '$.value') GLOB '0.[0-9]*'
+                AND substr(json_extract(i.value, '$.value'), 3) NOT GLOB '*[^0-9]*')) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB205 an arm does not have its form')
+    WHERE NEW.kind = 'block' AND EXISTS (
+        SELECT 1 FROM json_each(NEW.body, '$.arms') AS i
+        WHERE CASE i.type WHEN 'object' THEN (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(i.value) ORDER BY key)) END
+            IS NOT 'artefact:text flags:text role:text source:text');
+    SELECT RAISE(ABORT, 'ATB205 a cell does not have its form')
+    WHERE NEW.kind = 'block' AND EXISTS (
+        SELECT 1 FROM json_each(NEW.body, '$.cells') AS i
+        WHERE CASE i.type WHEN 'object' THEN (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(i.value) ORDER BY key)) END
+            IS NOT 'dims:array shape:text');
+    SELECT RAISE(ABORT, 'ATB205 a dimension is not an integer')
+    WHERE NEW.kind = 'block' AND EXISTS (SELECT 1 FROM json_each(NEW.body, '$.cells') AS i, json_each(i.value, '$.dims') AS d WHERE d.type <> 'integer');
+    SELECT RAISE(ABORT, 'ATB205 a seed is not a text')
+    WHERE NEW.kind = 'block' AND EXISTS (SELECT 1 FROM json_each(NEW.body, '$.seeds') WHERE type <> 'text');
+    SELECT RAISE(ABORT, 'ATB205 a run does not have its form')
+    WHERE NEW.kind = 'block' AND EXISTS (
+        SELECT 1 FROM json_each(NEW.body, '$.runs') AS i
+        WHERE CASE i.type WHEN 'object' THEN (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(i.value) ORDER BY key)) END
+            IS NOT 'arm:integer cells:array checks:object pair:integer');
+    SELECT RAISE(ABORT, 'ATB205 the checks of a run do not have their form')
+    WHERE NEW.kind = 'block' AND EXISTS (
+        SELECT 1 FROM json_each(NEW.body, '$.runs') AS r
+        WHERE (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(r.value, '$.checks') ORDER BY key))
+            IS NOT 'failed:integer full:integer miss_ppm:integer sampled:integer scanned:integer');
+    SELECT RAISE(ABORT, 'ATB205 a cell of a run does not have its form')
+    WHERE NEW.kind = 'block' AND EXISTS (
+        SELECT 1 FROM json_each(NEW.body, '$.runs') AS r, json_each(r.value, '$.cells') AS c
+        WHERE CASE c.type WHEN 'object' THEN (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(c.value) ORDER BY key)) END
+            IS NOT 'k:integer value:integer warmup:integer windows:array');
+    SELECT RAISE(ABORT, 'ATB205 a window time is a list or an object')
+    WHERE NEW.kind = 'block' AND EXISTS (
+        SELECT 1 FROM json_each(NEW.body, '$.runs') AS r, json_each(r.value, '$.cells') AS c, json_each(c.value, '$.windows') AS w
+        WHERE w.type IN ('array', 'object'));
     SELECT RAISE(ABORT, 'ATB211 the key is not the key of the body')
     WHERE (NEW.key = CASE NEW.kind
         WHEN 'protocol' THEN json_extract(NEW.body, '$.digest')
@@ -124,9 +201,9 @@ BEGIN
             '0000000000000000000000000000000000000000000000000000000000000000')) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB206 the close does not reveal the key of each session, once')
     WHERE NEW.kind = 'close' AND (
-        (SELECT group_concat(id, ' ') FROM (
+        (SELECT json_group_array(id) FROM (
             SELECT json_extract(value, '$.session') AS id FROM json_each(NEW.body, '$.keys') ORDER BY id))
-        IS (SELECT group_concat(id, ' ') FROM (
+        IS (SELECT json_group_array(id) FROM (
             SELECT key AS id FROM entry WHERE kind = 'session'
                 AND json_extract(body, '$.campaign') = json_extract(NEW.body, '$.campaign') ORDER BY id))) IS NOT TRUE;
 END;
@@ -154,9 +231,10 @@ BEGIN
         WHERE b.entry = NEW.seq AND b.phase IN ('screen', 'confirm', 'report', 'probe') AND b.number >= 1
             AND NOT EXISTS (SELECT 1 FROM block AS o WHERE o.entry < NEW.seq AND o.campaign = b.campaign AND o.phase = b.phase
                 AND (o.number >= b.number OR b.phase = 'report'))
-            AND (b.attempt = 1 OR b.attempt = 2 AND EXISTS (
-                SELECT 1 FROM refusal AS r WHERE json_extract(r.body, '$.code') IN ('ATB603', 'ATB609')
-                    AND json_extract(r.body, '$.kind') = 'block' AND json_extract(r.body, '$.key') = NEW.key)))) IS NOT TRUE;
+            -- Each attempt that was refused for noise counts: none can be made twice.
+            AND b.attempt <= 2 AND b.attempt = 1 + (
+                SELECT count(*) FROM refusal AS r WHERE json_extract(r.body, '$.code') IN ('ATB603', 'ATB609')
+                    AND json_extract(r.body, '$.kind') = 'block' AND json_extract(r.body, '$.key') = NEW.key))) IS NOT TRUE;
     -- Arms in order, as the phase compares them.
     SELECT RAISE(ABORT, 'ATB610 the arms do not fit the phase')
     WHERE ((SELECT CASE b.phase
@@ -166,6 +244,7 @@ BEGIN
             WHEN 'probe' THEN a.roles IN ('candidate compiler naive', 'candidate compiler naive vendor') END
         FROM block AS b, (SELECT group_concat(role, ' ') AS roles FROM (SELECT role FROM arm WHERE entry = NEW.seq ORDER BY arm)) AS a
         WHERE b.entry = NEW.seq)
+        AND NOT EXISTS (SELECT 1 FROM arm WHERE entry = NEW.seq AND role GLOB '* *')
         AND (SELECT count(DISTINCT source) = count(*) FROM arm WHERE entry = NEW.seq AND role = 'candidate')
         AND (SELECT count(DISTINCT source) <= 1 FROM arm WHERE entry = NEW.seq AND role IN ('head', 'head_again', 'head_slow'))
         AND (SELECT b.cells >= 1 FROM block AS b WHERE b.entry = NEW.seq)) IS NOT TRUE;
@@ -278,15 +357,32 @@ BEGIN
     WHERE (NEW.prev = ifnull((SELECT hash FROM gate WHERE seq = NEW.seq - 1),
         '0000000000000000000000000000000000000000000000000000000000000000')) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB203 the hash is not 64 lower-case hexadecimal digits')
-    WHERE (length(NEW.hash) = 64 AND NEW.hash NOT GLOB '*[^0-9a-f]*') IS NOT TRUE;
+    WHERE (length(NEW.hash) = 64 AND length(CAST(NEW.hash AS BLOB)) = 64 AND NEW.hash NOT GLOB '*[^0-9a-f]*') IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB209 time runs backwards')
     WHERE (NEW.at_ms > 0 AND NEW.at_ms >= ifnull((SELECT at_ms FROM gate WHERE seq = NEW.seq - 1), 0)) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB204 the kind is unknown') WHERE (NEW.kind = 'decision') IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB205 the body is not one JSON object without white space')
+    WHERE (CASE WHEN json_valid(NEW.body) THEN json_type(NEW.body) = 'object' AND json(NEW.body) = NEW.body END) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB205 the body escapes characters that canonical JSON does not escape, or escapes them otherwise')
+    WHERE instr(NEW.body, '\') > 0 AND (
+        SELECT text GLOB '*\/*' OR text GLOB '*\u[^0]*' OR text GLOB '*\u0[^0]*' OR text GLOB '*\u00[^01]*'
+            OR text GLOB '*\u00[01][^0-9a-f]*' OR text GLOB '*\u000[089acd]*'
+        FROM (SELECT replace(NEW.body, '\\', '') AS text)) IS NOT FALSE;
+    SELECT RAISE(ABORT, 'ATB205 the keys of an object are not sorted, distinct and plain')
+    WHERE EXISTS (
+        SELECT 1 FROM (
+            SELECT key, lag(key) OVER (PARTITION BY parent ORDER BY id) AS before FROM json_tree(NEW.body) WHERE typeof(key) = 'text')
+        WHERE key <= before OR key GLOB '*[^a-z0-9_.]*');
+    SELECT RAISE(ABORT, 'ATB205 a number is not a canonical integer of 64 bits')
+    WHERE EXISTS (
+        SELECT 1 FROM json_tree(NEW.body)
+        WHERE (type = 'real' OR type = 'integer' AND (typeof(atom) <> 'integer' OR atom = 0 AND (NEW.body -> fullkey) <> '0'))
+            AND path NOT GLOB '*.windows');
     SELECT RAISE(ABORT, 'ATB205 the body does not have the form of a gate decision')
-    WHERE (CASE WHEN json_valid(NEW.body) THEN json(NEW.body) = NEW.body AND (
-        SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(NEW.body) ORDER BY key))
+    WHERE ((SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(NEW.body) ORDER BY key))
         = 'block:integer candidate:text code:text decision:text format:integer gate:text limit:text observed:text role:text source:text'
-        AND json_extract(NEW.body, '$.decision') IN ('pass', 'quarantine', 'reject') END) IS NOT TRUE;
+        AND json_extract(NEW.body, '$.format') = 1
+        AND json_extract(NEW.body, '$.decision') IN ('pass', 'quarantine', 'reject')) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB211 the key is not the key of the body')
     WHERE (NEW.key = json_extract(NEW.body, '$.block') || '/' || json_extract(NEW.body, '$.gate') || '/' || json_extract(NEW.body, '$.candidate'))
         IS NOT TRUE;
@@ -305,17 +401,38 @@ BEGIN
     WHERE (NEW.prev = ifnull((SELECT hash FROM refusal WHERE seq = NEW.seq - 1),
         '0000000000000000000000000000000000000000000000000000000000000000')) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB203 the hash is not 64 lower-case hexadecimal digits')
-    WHERE (length(NEW.hash) = 64 AND NEW.hash NOT GLOB '*[^0-9a-f]*') IS NOT TRUE;
+    WHERE (length(NEW.hash) = 64 AND length(CAST(NEW.hash AS BLOB)) = 64 AND NEW.hash NOT GLOB '*[^0-9a-f]*') IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB209 time runs backwards')
     WHERE (NEW.at_ms > 0 AND NEW.at_ms >= ifnull((SELECT at_ms FROM refusal WHERE seq = NEW.seq - 1), 0)) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB204 the kind is unknown') WHERE (NEW.kind = 'refused') IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB205 the body is not one JSON object without white space')
+    WHERE (CASE WHEN json_valid(NEW.body) THEN json_type(NEW.body) = 'object' AND json(NEW.body) = NEW.body END) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB205 the body escapes characters that canonical JSON does not escape, or escapes them otherwise')
+    WHERE instr(NEW.body, '\') > 0 AND (
+        SELECT text GLOB '*\/*' OR text GLOB '*\u[^0]*' OR text GLOB '*\u0[^0]*' OR text GLOB '*\u00[^01]*'
+            OR text GLOB '*\u00[01][^0-9a-f]*' OR text GLOB '*\u000[089acd]*'
+        FROM (SELECT replace(NEW.body, '\\', '') AS text)) IS NOT FALSE;
+    SELECT RAISE(ABORT, 'ATB205 the keys of an object are not sorted, distinct and plain')
+    WHERE EXISTS (
+        SELECT 1 FROM (
+            SELECT key, lag(key) OVER (PARTITION BY parent ORDER BY id) AS before FROM json_tree(NEW.body) WHERE typeof(key) = 'text')
+        WHERE key <= before OR key GLOB '*[^a-z0-9_.]*');
+    SELECT RAISE(ABORT, 'ATB205 a number is not a canonical integer of 64 bits')
+    WHERE EXISTS (
+        SELECT 1 FROM json_tree(NEW.body)
+        WHERE (type = 'real' OR type = 'integer' AND (typeof(atom) <> 'integer' OR atom = 0 AND (NEW.body -> fullkey) <> '0'))
+            AND path NOT GLOB '*.windows');
     SELECT RAISE(ABORT, 'ATB205 the body does not have the form of a refusal')
-    WHERE (CASE WHEN json_valid(NEW.body) THEN json(NEW.body) = NEW.body AND (
-        SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(NEW.body) ORDER BY key))
+    WHERE ((SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(NEW.body) ORDER BY key))
         = 'code:text digest:text format:integer key:text kind:text refused:text'
-        AND json_extract(NEW.body, '$.code') GLOB 'ATB[0-9][0-9][0-9]' END) IS NOT TRUE;
+        AND json_extract(NEW.body, '$.format') = 1
+        AND json_extract(NEW.body, '$.code') GLOB 'ATB[0-9][0-9][0-9]') IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB211 the key is not the key of the body')
     WHERE (NEW.key = json_extract(NEW.body, '$.code') || '/' || json_extract(NEW.body, '$.digest')) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB303 a row with this kind and key exists')
     WHERE (NOT EXISTS (SELECT 1 FROM refusal WHERE kind = NEW.kind AND key = NEW.key)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB210 a refusal for noise comes after its block was admitted')
+    WHERE (NOT EXISTS (SELECT 1 FROM entry AS e
+        WHERE json_extract(NEW.body, '$.code') IN ('ATB603', 'ATB609') AND json_extract(NEW.body, '$.kind') = 'block'
+            AND e.kind = 'block' AND e.key = json_extract(NEW.body, '$.key'))) IS NOT TRUE;
 END;

@@ -55,15 +55,16 @@ impl Ledger {
     }
 
     fn select<const N: usize>(&self, chain: Chain, condition: &str, values: [&str; N]) -> Result<Vec<Row>, OpenError> {
-        let read = || -> rusqlite::Result<Vec<Row>> {
-            let query = format!(
-                "SELECT seq, prev, hash, at_ms, kind, key, body FROM {} {condition} ORDER BY seq",
-                chain.table()
-            );
+        let table = chain.table();
+        let query = format!("SELECT seq, prev, hash, at_ms, kind, key, body FROM {table} {condition} ORDER BY seq");
+        // The row that was being read, for the error: SQLite holds any bytes as text, and any type in any column.
+        let mut last = 0;
+        let mut read = || -> rusqlite::Result<Vec<Row>> {
             let mut statement = self.connection.prepare_cached(&query)?;
             let rows = statement.query_map(rusqlite::params_from_iter(values), |row| {
+                last = row.get(0)?;
                 Ok(Row {
-                    seq: row.get(0)?,
+                    seq: last,
                     prev: row.get(1)?,
                     hash: row.get(2)?,
                     at_ms: row.get(3)?,
@@ -74,6 +75,13 @@ impl Ledger {
             })?;
             rows.collect()
         };
-        read().map_err(|error| OpenError::sql(&self.path, &error))
+        read().map_err(|error| match error {
+            rusqlite::Error::Utf8Error(..)
+            | rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::InvalidColumnType(..) => {
+                OpenError::new(codes::SHAPE, &self.path, format!("row {last} of table {table} does not read: {error}"))
+            }
+            error => OpenError::sql(&self.path, &error),
+        })
     }
 }

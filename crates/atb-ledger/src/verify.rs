@@ -6,8 +6,8 @@ use std::path::Path;
 use atb_core::canon::Digest;
 use atb_core::codes::{self, Code};
 use atb_core::entry::{
-    BlockBody, Body as _, Chain, CloseBody, GateBody, KeepBody, ProtocolBody, Row, SessionBody, key_commitment,
-    pair_seed,
+    BaselineBody, BlockBody, Body as _, CampaignBody, CandidateBody, Chain, CloseBody, FaultBody, GateBody, KeepBody,
+    ProtocolBody, RefusalBody, Row, SessionBody, TaskBody, key_commitment, pair_seed,
 };
 use atb_core::protocol::Protocol;
 
@@ -69,20 +69,23 @@ fn first_bad(entries: &[Row], gates: &[Row], refusals: &[Row]) -> Option<Bad> {
             state.admit(chain, row);
         }
     }
-    None
+    // What gates cite comes last, so that an edited entry is named before a gate that no longer fits it.
+    gates.iter().find_map(|row| gate_cites(row, entries).err().map(|code| bad(Chain::Gate, row.seq, code)))
 }
 
-/// What SQL cannot check: digests, verdicts, keys, and gates against blocks that were admitted before them.
+fn gate_cites(row: &Row, entries: &[Row]) -> Result<(), Code> {
+    let gate: GateBody = parse(row)?;
+    let block = entries.iter().find(|entry| u64::try_from(entry.seq) == Ok(gate.block) && entry.kind == "block");
+    let block: BlockBody = parse(block.ok_or(codes::CITATION)?)?;
+    let cited = block.arms.iter().any(|arm| arm.role == gate.role && arm.source == gate.candidate);
+    if cited { Ok(()) } else { Err(codes::CITATION) }
+}
+
+/// What SQL cannot check: typed bodies, digests, verdicts and keys.
 fn deeper(chain: Chain, row: &Row, entries: &[Row]) -> Result<(), Code> {
     match (chain, row.kind.as_str()) {
-        (Chain::Gate, _) => {
-            let gate: GateBody = parse(row)?;
-            let block =
-                entries.iter().find(|entry| u64::try_from(entry.seq) == Ok(gate.block) && entry.kind == "block");
-            let block: BlockBody = parse(block.ok_or(codes::CITATION)?)?;
-            let cited = block.arms.iter().any(|arm| arm.role == gate.role && arm.source == gate.candidate);
-            if cited { Ok(()) } else { Err(codes::CITATION) }
-        }
+        (Chain::Gate, _) => parse::<GateBody>(row).map(drop),
+        (Chain::Refusal, _) => parse::<RefusalBody>(row).map(drop),
         (Chain::Entry, ProtocolBody::KIND) => {
             let body: ProtocolBody = parse(row)?;
             let text = body.protocol.to_string();
@@ -90,10 +93,16 @@ fn deeper(chain: Chain, row: &Row, entries: &[Row]) -> Result<(), Code> {
             let same = body.digest == Digest::of(text.as_bytes()) && protocol.digest() == body.digest;
             if same && protocol.id() == body.id { Ok(()) } else { Err(codes::PROTOCOL_DIGEST) }
         }
+        (Chain::Entry, TaskBody::KIND) => parse::<TaskBody>(row).map(drop),
+        (Chain::Entry, CampaignBody::KIND) => parse::<CampaignBody>(row).map(drop),
+        (Chain::Entry, SessionBody::KIND) => parse::<SessionBody>(row).map(drop),
+        (Chain::Entry, BaselineBody::KIND) => parse::<BaselineBody>(row).map(drop),
+        (Chain::Entry, CandidateBody::KIND) => parse::<CandidateBody>(row).map(drop),
+        (Chain::Entry, FaultBody::KIND) => parse::<FaultBody>(row).map(drop),
         (Chain::Entry, BlockBody::KIND) => parse::<BlockBody>(row).map(drop),
         (Chain::Entry, KeepBody::KIND) => keep_is_supported(row, entries),
         (Chain::Entry, CloseBody::KIND) => keys_fit(row, entries),
-        _ => Ok(()),
+        (Chain::Entry, _) => Err(codes::KIND),
     }
 }
 

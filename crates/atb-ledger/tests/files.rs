@@ -1,5 +1,6 @@
 //! Files that are no ledger, are damaged, locked, full, or were edited behind the triggers.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests may stop and speak")]
 #![allow(clippy::disallowed_methods, reason = "tests time a lock and mount a small disk")]
 
 mod support;

@@ -1,5 +1,7 @@
 //! What a raw `sqlite3` shell manages to write: nothing.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests may stop and speak")]
+
 mod support;
 
 use std::path::Path;
@@ -91,6 +93,41 @@ const ATTEMPTS: &[(&str, &str, &str)] = &[
         "a halved median",
         "UPDATE temp.next SET body = json_set(body, '$.runs[0].cells[0].value', json_extract(body, '$.runs[0].cells[0].value') / 2); INSERT INTO entry SELECT * FROM temp.next;",
         "ATB604",
+    ),
+    (
+        "an over-cap scatter",
+        "UPDATE temp.next SET body = json_set(body, '$.runs[0].cells[0].windows', (SELECT json_group_array(value * 2) FROM (SELECT value FROM json_each(body, '$.runs[0].cells[0].windows') ORDER BY key)), '$.runs[0].cells[0].value', json_extract(body, '$.runs[0].cells[0].value') * 2); INSERT INTO entry SELECT * FROM temp.next;",
+        "ATB609",
+    ),
+    (
+        "windows below the floor",
+        "UPDATE temp.next SET body = json_set(body, '$.runs[0].cells[0].windows', (SELECT json_group_array(value / 2) FROM (SELECT value / 2 * 2 AS value FROM json_each(body, '$.runs[0].cells[0].windows') ORDER BY key)), '$.runs[0].cells[0].value', (SELECT sum(value) FROM (SELECT value / 2 AS value FROM json_each(body, '$.runs[0].cells[0].windows') ORDER BY value LIMIT 2 OFFSET 49))); INSERT INTO entry SELECT * FROM temp.next;",
+        "ATB603",
+    ),
+    (
+        "a truth for the shortest time",
+        "UPDATE temp.next SET body = json_set(body, (SELECT '$.runs[0].cells[0].windows[' || key || ']' FROM json_each(body, '$.runs[0].cells[0].windows') ORDER BY value LIMIT 1), json('true')); INSERT INTO entry SELECT * FROM temp.next;",
+        "ATB602",
+    ),
+    (
+        "a list of texts for the runs",
+        "UPDATE temp.next SET body = json_set(body, '$.runs', json('[\"x\"]')); INSERT INTO entry SELECT * FROM temp.next;",
+        "ATB205",
+    ),
+    (
+        "a key written twice",
+        "UPDATE temp.next SET body = replace(body, '\"quiet\":true', '\"quiet\":true,\"quiet\":true'); INSERT INTO entry SELECT * FROM temp.next;",
+        "ATB205",
+    ),
+    (
+        "an escape that JSON does not need",
+        "UPDATE temp.next SET body = replace(body, '\"L1\"', '\"\\u004c1\"'); INSERT INTO entry SELECT * FROM temp.next;",
+        "ATB205",
+    ),
+    (
+        "a minus zero",
+        "UPDATE temp.next SET body = replace(body, '\"failed\":0', '\"failed\":-0'); INSERT INTO entry SELECT * FROM temp.next;",
+        "ATB205",
     ),
     (
         "a failed check",

@@ -41,11 +41,8 @@ fn check_order(state: &State, row: &Row, body: &Value) -> Rule {
     let follows = state.blocks.values().all(|block| {
         block.campaign != campaign || block.phase != phase || (block.number < number && phase != "report")
     });
-    let attempt = match body["attempt"].as_i64() {
-        Some(1) => true,
-        Some(2) => state.repeatable.contains(&row.key),
-        _ => false,
-    };
+    let refused = state.noisy.get(&row.key).copied().unwrap_or(0);
+    let attempt = refused <= 1 && body["attempt"].as_i64() == Some(1 + refused);
     hold(known && follows && attempt, codes::BLOCK_ORDER)
 }
 
@@ -69,6 +66,8 @@ fn check_arms(state: &State, body: &Value) -> Rule {
     let candidates = sources(&["candidate"]);
     let distinct = candidates.iter().collect::<BTreeSet<_>>().len() == candidates.len();
     let heads: BTreeSet<&str> = sources(&["head", "head_again", "head_slow"]).into_iter().collect();
+    // A role with a space could pass for two arms.
+    let fits = fits && arms.iter().all(|(role, _)| !role.contains(' '));
     hold(fits && distinct && heads.len() <= 1 && !list(body, "cells").is_empty(), codes::ARMS)?;
     let (campaign, session) = (text(body, "campaign"), text(body, "session"));
     let parent = state.campaigns.get(campaign).and_then(super::state::Campaign::parent);

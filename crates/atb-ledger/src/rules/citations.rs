@@ -12,8 +12,7 @@ use super::{Rule, State, hold, list, text};
 pub(super) fn check(state: &State, row: &Row, body: &Value) -> Rule {
     let kind = row.kind.as_str();
     if kind == "protocol" {
-        let known = state.protocols.values().any(|protocol| protocol["id"] == body["id"]);
-        return hold(!known, codes::FROZEN_PROTOCOL);
+        return hold(!state.protocol_ids.contains(text(body, "id")), codes::FROZEN_PROTOCOL);
     }
     if kind == "campaign" {
         hold(state.protocols.contains_key(text(body, "protocol")), codes::UNKNOWN_PROTOCOL)?;

@@ -44,7 +44,10 @@ impl State {
                 if row.kind == "block" { block::check(self, row, &body) } else { Ok(()) }
             }
             Chain::Gate => citations::check_gate(self, &body),
-            Chain::Refusal => Ok(()),
+            Chain::Refusal => {
+                let late = state::noisy_block(&body).is_some_and(|key| self.has(Chain::Entry, "block", key));
+                hold(!late, codes::BLOCK_ORDER)
+            }
         }
     }
 }

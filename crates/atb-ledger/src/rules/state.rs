@@ -56,9 +56,10 @@ pub(super) struct Block {
     pub(super) arms: Vec<(String, String)>,
 }
 
-/// True for refusals after which a whole block is measured again.
-fn repeatable(code: &str) -> bool {
-    [codes::WINDOW_FLOOR, codes::CV_CAP].iter().any(|known| known.to_string() == code)
+/// The block that a refusal for noise names, after which that block is measured again.
+pub(super) fn noisy_block(refusal: &Value) -> Option<&str> {
+    let noise = [codes::WINDOW_FLOOR, codes::CV_CAP].iter().any(|known| known.to_string() == text(refusal, "code"));
+    (noise && text(refusal, "kind") == "block").then(|| text(refusal, "key"))
 }
 
 /// What the rows so far have established.
@@ -67,6 +68,7 @@ pub struct State {
     chains: BTreeMap<Chain, Head>,
     empty: Head,
     pub(super) protocols: BTreeMap<String, Value>,
+    pub(super) protocol_ids: BTreeSet<String>,
     pub(super) campaigns: BTreeMap<String, Campaign>,
     /// Session id to campaign and start.
     pub(super) sessions: BTreeMap<String, (String, i64)>,
@@ -74,8 +76,8 @@ pub struct State {
     pub(super) baselines: BTreeMap<String, String>,
     pub(super) blocks: BTreeMap<i64, Block>,
     pub(super) seeds: BTreeSet<String>,
-    /// Keys of blocks that were refused for their scatter or for windows below the floor, and may be measured again once.
-    pub(super) repeatable: BTreeSet<String>,
+    /// How often the block of a key was refused for its scatter or for windows below the floor; after once it is measured again.
+    pub(super) noisy: BTreeMap<String, i64>,
     /// True when a whole ledger is replayed: gates and refusals are known to their end, so a close row states a prefix of them.
     pub(super) replay: bool,
 }
@@ -110,10 +112,12 @@ impl State {
         let Ok(body) = serde_json::from_str::<Value>(&row.body) else { return };
         match chain {
             Chain::Entry => self.admit_entry(row, &body),
-            Chain::Refusal if repeatable(text(&body, "code")) && text(&body, "kind") == "block" => {
-                self.repeatable.insert(text(&body, "key").to_owned());
+            Chain::Refusal => {
+                if let Some(key) = noisy_block(&body) {
+                    *self.noisy.entry(key.to_owned()).or_default() += 1;
+                }
             }
-            Chain::Gate | Chain::Refusal => {}
+            Chain::Gate => {}
         }
     }
 
@@ -123,6 +127,7 @@ impl State {
         match row.kind.as_str() {
             "protocol" => {
                 self.protocols.insert(row.key.clone(), body["protocol"].clone());
+                self.protocol_ids.insert(owned("id"));
             }
             "campaign" => {
                 let new = Campaign { task: owned("task"), protocol: owned("protocol"), ..Campaign::default() };

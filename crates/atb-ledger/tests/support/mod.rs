@@ -1,5 +1,6 @@
 //! A small valid campaign under `small-1`, built through the public API from synthetic samples.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests may stop and speak")]
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 #![allow(missing_docs, unreachable_pub, reason = "test support")]
 
@@ -167,6 +168,14 @@ pub fn confirm(index: u64, parent: Digest, candidate: u64) -> BlockBody {
     block_body(Phase::Confirm, index, pairs, &arms, &[2_400_000, 2_000_000])
 }
 
+/// The second attempt at the CONFIRM that [`begin`] saw refused.
+pub fn confirm_again() -> BlockBody {
+    let mut block = confirm(1, root(), 1);
+    block.attempt = 2;
+    block.seeds = (0..6).map(|pair| pair_seed(&KEY, CAMPAIGN, Phase::Confirm, 1, 2, pair)).collect();
+    block
+}
+
 pub fn report(head: Digest) -> BlockBody {
     let arms = [
         (Role::Head, head),
@@ -262,10 +271,7 @@ pub fn begin(path: &Path) -> Ledger {
 /// The same ledger with a confirmed keep.
 pub fn begin_with_keep(path: &Path) -> (Ledger, Admitted) {
     let mut ledger = begin(path);
-    let mut block = confirm(1, root(), 1);
-    block.attempt = 2;
-    block.seeds = (0..6).map(|pair| pair_seed(&KEY, CAMPAIGN, Phase::Confirm, 1, 2, pair)).collect();
-    let row = ledger.append(&block, START_MS + 500).unwrap();
+    let row = ledger.append(&confirm_again(), START_MS + 500).unwrap();
     let decision = ledger.ratchet(&row, START_MS + 510).unwrap();
     assert!(matches!(decision, atb_ledger::RatchetDecision::Kept(_)));
     (ledger, row)

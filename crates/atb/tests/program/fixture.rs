@@ -9,13 +9,14 @@ use atb_core::entry::{Body, Chain, GateBody, Row};
 use atb_ledger::Ledger;
 use support::*;
 
+fn next<B: Body>(body: B, at: i64) -> impl Fn(&Ledger) -> Row {
+    move |ledger| next_row(ledger, Chain::Entry, &body, at)
+}
+
 /// Makes the ledger at `path` and returns the admissible next row of a kind, with its table.
 pub(crate) fn make(path: &Path, kind: &str) -> (&'static str, Row) {
     let at = START_MS + 1000;
     let entry = |ledger: &Ledger, body: &dyn Fn(&Ledger) -> Row| ("entry", body(ledger));
-    fn next<B: Body>(body: B, at: i64) -> impl Fn(&Ledger) -> Row {
-        move |ledger| next_row(ledger, Chain::Entry, &body, at)
-    }
     match kind {
         "report" => {
             let (ledger, _) = begin_with_keep(path);
@@ -46,7 +47,7 @@ pub(crate) fn make(path: &Path, kind: &str) -> (&'static str, Row) {
         }
         "candidate" => entry(&begin(path), &next(candidate_body(3, root()), at)),
         "probe" => entry(&begin(path), &next(probe(1), at)),
-        "confirm" => entry(&begin(path), &next(confirm(1, root(), 1), at)),
+        "confirm" => entry(&begin(path), &next(confirm_again(), at)),
         "screen" => entry(&begin(path), &next(screen(2), at)),
         other => panic!("no fixture row `{other}`"),
     }

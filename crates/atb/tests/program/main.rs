@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, reason = "tests")]
 #![allow(clippy::disallowed_methods, reason = "tests drive the program from outside")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a helper that fails fails its test")]
 
 mod browser;
 mod cases;
