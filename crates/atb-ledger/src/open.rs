@@ -38,7 +38,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Makes a new ledger. The path must not exist.
+    /// Makes a new ledger. The path must not exist. A kill leaves no ledger or a whole one.
     pub fn create(path: &Path) -> Result<Self, OpenError> {
         if path.exists() {
             return Err(OpenError::new(codes::CANNOT_WRITE, path, "the file exists"));
@@ -51,16 +51,28 @@ impl Ledger {
             }
             other => other,
         };
-        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        let unwritable = |error: std::io::Error| OpenError::new(codes::CANNOT_WRITE, path, error.to_string());
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let fresh = path.with_file_name(format!(".{name}.new"));
+        if fresh.exists() {
+            std::fs::remove_file(&fresh).map_err(unwritable)?;
+        }
         let build = || -> rusqlite::Result<()> {
+            let connection = Connection::open_with_flags(&fresh, flags)?;
             configure(&connection)?;
             let schema = SCHEMA.concat();
             connection.execute_batch(&format!(
                 "BEGIN EXCLUSIVE;\n{schema}\nPRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {USER_VERSION};\nCOMMIT;"
             ))
         };
-        build().map_err(failed)?;
-        Ok(Self { connection, path: path.to_owned() })
+        let built = build().map_err(failed).and_then(|()| std::fs::rename(&fresh, path).map_err(unwritable));
+        if let Err(error) = built {
+            // What is left is removed before the next attempt, too.
+            let _ = std::fs::remove_file(&fresh);
+            return Err(error);
+        }
+        crate::crash_point("ledger.created");
+        Self::open(path)
     }
 
     /// Opens a ledger for appending.

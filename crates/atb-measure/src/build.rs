@@ -40,14 +40,14 @@ pub struct NoCompiler {
 }
 
 impl Compiler {
-    /// Finds the compiler: the given path if any, else gcc, cc or clang in the system's folders.
+    /// Finds the compiler: the given path or name if any, else gcc, cc or clang. Names are looked for in the system's folders.
     pub fn find(given: Option<&Path>) -> Result<Self, NoCompiler> {
+        let named = |name: &Path| ["/usr/local/bin", "/usr/bin", "/bin"].map(|folder| Path::new(folder).join(name));
         let candidates: Vec<PathBuf> = match given {
-            Some(path) => vec![path.to_owned()],
-            None => ["gcc", "cc", "clang"]
-                .iter()
-                .flat_map(|name| ["/usr/local/bin", "/usr/bin", "/bin"].map(|dir| Path::new(dir).join(name)))
-                .collect(),
+            // Compilers run in a scratch folder, and a relative path means the user's.
+            Some(path) if path.components().count() > 1 => vec![std::path::absolute(path).unwrap_or(path.to_owned())],
+            Some(name) => named(name).to_vec(),
+            None => ["gcc", "cc", "clang"].iter().flat_map(|name| named(Path::new(name))).collect(),
         };
         for path in &candidates {
             if let Some(version) = version(path) {
@@ -173,6 +173,7 @@ fn run(compiler: &Compiler, protocol: &Protocol, scratch: &Scratch, arguments: &
         cpu_s: Some(timeout_s),
         address_space: Some(protocol.build_memory_mib() << 20),
         file_size: Some(output_max * 4),
+        descriptors: None,
         cpus: Vec::new(),
     };
     let mut group = Group::spawn(command(compiler, scratch, arguments), &limits, &[])

@@ -83,7 +83,7 @@ impl Lab {
                 self.judge.window(&mut worker, &streams, window, &mut checks)?;
             }
         }
-        drop(worker);
+        self.end(worker);
         let pilots = (0..self.cells().len()).map(|cell| self.pilot(&built, cell, &streams, env));
         let pilots = RefCell::new(pilots.collect::<Result<_, _>>()?);
         Ok(Checked { built, pilots, checks })
@@ -163,6 +163,7 @@ impl Lab {
         let median = self.pilot_windows(&mut worker, &layout, streams, &mut place, 40, &shape.name)?;
         let per_call = median / calls as f64;
         drop(pin);
+        self.end(worker);
         let calls = fill_window(target, per_call, most);
         let floor = Nanos::new(self.protocol().kernel_window_floor_us() * 1000);
         if per_call * (calls as f64) < floor.get() as f64 * 0.9 {

@@ -21,7 +21,7 @@ use crate::reference::Reference;
 use crate::sample::{Sample, compare_call};
 use crate::sys::cpu;
 use crate::sys::memory::words_mut;
-use crate::worker::Worker;
+use crate::worker::{Memory, Worker};
 
 /// Elements from which the scale of an elementwise output is learnt.
 const SCALE_COLS: u64 = 16_384;
@@ -91,10 +91,10 @@ impl Judge {
     /// Prepares the first window of a sequence.
     pub(crate) fn prepare(&self, worker: &mut Worker, layout: &Layout, streams: &Streams, place: Place) {
         worker.place(layout, place.half());
-        let (first, second) = worker.input.bytes_mut().split_at_mut(layout.memory.0);
+        let (first, second) = worker.memory.input.bytes_mut().split_at_mut(layout.memory.0);
         let half = if place.half() == 0 { first } else { second };
         Filling::new(&streams.inputs, &self.spec, layout, place, half).work();
-        poison_all(Poison::draw(&streams.inputs, place), layout, worker.output.bytes_mut());
+        poison_all(Poison::draw(&streams.inputs, place), layout, worker.memory.output.bytes_mut());
     }
 
     /// Runs a prepared window, checks its outputs, and prepares the next.
@@ -107,7 +107,7 @@ impl Judge {
     ) -> Result<Nanos, Fault> {
         let Window { layout, place, next, full, shown } = window;
         worker.place(layout, place.half());
-        let Worker { link, input, output } = worker;
+        let Worker { link, memory: Memory { input, output, .. } } = worker;
         let (first, second) = input.bytes_mut().split_at_mut(layout.memory.0);
         let (inputs, other) = if place.half() == 0 { (&*first, second) } else { (&*second, first) };
         let time = link.window(layout.calls as u64).map_err(|fault| Fault::of_worker(&fault, shown.shape))?;

@@ -17,7 +17,7 @@ use crate::inputs::{Place, Purpose, Stream};
 use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::reference::Reference;
-use crate::worker::{Operation, Start, Worker};
+use crate::worker::{Memory, Operation, Start, Worker};
 
 /// A secret session key, revealed only when the campaign closes.
 #[derive(Clone)]
@@ -54,6 +54,7 @@ pub struct Lab {
     crew: Crew,
     cells: Vec<Shape>,
     cancel: Arc<AtomicBool>,
+    spare: Option<Memory>,
     pub(crate) judge: Judge,
 }
 
@@ -99,7 +100,7 @@ impl Lab {
         };
         judge.learn_scales(&Stream::new(key.bytes(), Purpose::Inputs, "scales"))?;
         let cells = if cells.is_empty() { task.spec.timed().cloned().collect() } else { cells };
-        Ok(Self { program, task, protocol, key, compiler, crew, cells, cancel, judge })
+        Ok(Self { program, task, protocol, key, compiler, crew, cells, cancel, spare: None, judge })
     }
 
     /// The task.
@@ -154,14 +155,15 @@ impl Lab {
             code: None,
             symbol: "",
             operation,
-            memory: (64, 64),
             cpu: Some(self.crew.measure),
             env: &[],
             padding: 0,
             timeout_ms: 10_000,
         };
         let _pin = self.crew.pin().map_err(|error| Fault::harness("pin a thread", &error))?;
-        let mut worker = Worker::start(&start).map_err(|fault| Fault::harness("start a control worker", &fault))?;
+        let memory = Memory::new(64, 64).map_err(|error| Fault::harness("make a control worker's memory", &error))?;
+        let mut worker =
+            Worker::start(&start, memory).map_err(|fault| Fault::harness("start a control worker", &fault))?;
         if let Some(delay) = delay {
             worker.link.delay(delay);
         }
@@ -183,8 +185,9 @@ impl Lab {
         Layout::new(&self.task.spec, dims, calls, 4, offset).map_err(|error| Fault::harness("place tensors", &error))
     }
 
+    /// Starts a worker for a kernel, in memory that [`Lab::end`] left behind if it is large enough.
     pub(crate) fn kernel_worker(
-        &self,
+        &mut self,
         built: &Built,
         memory: (usize, usize),
         padding: usize,
@@ -195,13 +198,24 @@ impl Lab {
             code: Some(&built.code),
             symbol: &self.task.spec.symbol,
             operation: Operation::Kernel,
-            memory,
             cpu: Some(self.crew.measure),
             env,
             padding,
             timeout_ms: self.protocol.kernel_run_timeout_s() * 1000,
         };
-        Worker::start(&start).map_err(|fault| Fault::of_worker(&fault, "while loading"))
+        let spare = self.spare.take().filter(|spare| spare.fits(memory.0, memory.1));
+        let memory = match spare {
+            Some(spare) => spare,
+            None => {
+                Memory::new(memory.0, memory.1).map_err(|error| Fault::harness("make a worker's memory", &error))?
+            }
+        };
+        Worker::start(&start, memory).map_err(|fault| Fault::of_worker(&fault, "while loading"))
+    }
+
+    /// Ends a worker and keeps its memory for the next.
+    pub(crate) fn end(&mut self, worker: Worker) {
+        self.spare = Some(worker.end());
     }
 
     pub(crate) fn cancelled(&self) -> Result<(), Fault> {

@@ -6,7 +6,7 @@ use crate::build::Built;
 use crate::fault::Fault;
 use crate::layout::{Layout, Slots};
 use crate::sys::memory::doubles;
-use crate::worker::{Operation, Start, Worker};
+use crate::worker::{Memory, Operation, Start, Worker};
 
 /// A running reference.
 #[derive(Debug)]
@@ -37,13 +37,14 @@ impl Reference {
             code: Some(&built.code),
             symbol: "atb_reference",
             operation: Operation::Reference,
-            memory,
             cpu,
             env: &[],
             padding: 0,
             timeout_ms: timeout_s * 1000,
         };
-        let worker = Worker::start(&start).map_err(|fault| Fault::harness("start the reference", &fault))?;
+        let memory =
+            Memory::new(memory.0, memory.1).map_err(|error| Fault::harness("make the reference's memory", &error))?;
+        let worker = Worker::start(&start, memory).map_err(|fault| Fault::harness("start the reference", &fault))?;
         Ok(Self { worker, spec: spec.clone() })
     }
 
@@ -56,12 +57,12 @@ impl Reference {
         let layout =
             Layout::new(&self.spec, dims, 1, 8, 0).map_err(|error| Fault::harness("place the reference", &error))?;
         self.worker.place(&layout, 0);
-        let memory = self.worker.input.bytes_mut();
+        let memory = self.worker.memory.input.bytes_mut();
         for tensor in 0..layout.inputs.at.len() {
             write(tensor, &mut memory[Layout::range(&layout.inputs, tensor, 0, 4)]);
         }
         self.worker.window(1).map_err(|fault| Fault::harness("run the reference", &fault))?;
-        let memory = self.worker.output.bytes();
+        let memory = self.worker.memory.output.bytes();
         Ok((0..layout.outputs.at.len())
             .map(|tensor| doubles(&memory[Layout::range(&layout.outputs, tensor, 0, 8)]).to_vec())
             .collect())

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use atb_core::codes::{self, Code};
 use atb_core::document::DocumentError;
+use atb_core::outcome::Outcome;
 use atb_ledger::{IngestError, OpenError};
 use atb_measure::build::NoCompiler;
 use atb_measure::fault::Fault;
@@ -112,7 +113,7 @@ impl Error {
             | Self::UnknownCode(_) => exit::USAGE,
             Self::Open(_) | Self::Ingest(_) => exit::REFUSED,
             Self::NotQuiet(_) => 13,
-            Self::Fault { fault, .. } if matches!(fault.outcome, atb_core::outcome::Outcome::Cancelled) => 18,
+            Self::Fault { fault, .. } if fault.outcome == Outcome::Cancelled => 18,
             Self::NoCompiler(_) | Self::Unwritable { .. } | Self::Fault { .. } | Self::Report(_) | Self::Page(_) => {
                 exit::HARNESS
             }
@@ -123,6 +124,8 @@ impl Error {
     pub fn stable_code(&self) -> Option<Code> {
         match self {
             Self::Fault { fault, .. } => fault.outcome.code(),
+            // Their texts name codes as examples.
+            Self::Usage { .. } | Self::UnknownCode(_) => None,
             _ => Code::find_in(&self.to_string()),
         }
     }
@@ -131,7 +134,8 @@ impl Error {
     pub fn report(&self) -> u8 {
         let mut out = std::io::stderr().lock();
         let mut text = format!("error: {self}\n");
-        let help = self.help().map(|help| help.to_string());
+        let cancelled = matches!(self, Self::Fault { fault, .. } if fault.outcome == Outcome::Cancelled);
+        let help = self.help().filter(|_| !cancelled).map(|help| help.to_string());
         let remedy = help.or_else(|| self.stable_code()?.entry().map(|entry| entry.remedy.to_owned()));
         if let (Some(remedy), false) = (remedy, text.contains("remedy:")) {
             text = format!("{text}remedy: {remedy}\n");

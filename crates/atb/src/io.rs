@@ -187,11 +187,13 @@ pub struct Folder {
     path: PathBuf,
 }
 
+/// Folders within a campaign's folder.
+const PARTS: [&str; 3] = ["candidates", "keys", "report"];
+
 impl Folder {
-    /// Makes a new folder, or takes an empty one. Refuses one that holds something.
+    /// Makes a new folder, or takes an empty one, also one in which a kill came before the first file. Refuses one that holds something.
     pub fn create(path: &Path) -> Result<Self> {
-        let occupied = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
-        if occupied {
+        if holds_files(path) {
             return Err(Error::Usage {
                 message: format!("{} is not empty", path.display()),
                 remedy: "name a new folder with --out, or go on with an old campaign with `atb tune --resume DIR`"
@@ -212,7 +214,7 @@ impl Folder {
 
     /// Takes a folder that may hold a ledger, or makes it.
     pub fn open_or_create(path: &Path) -> Result<Self> {
-        for folder in [path.to_owned(), path.join("candidates"), path.join("keys"), path.join("report")] {
+        for folder in std::iter::once(path.to_owned()).chain(PARTS.map(|part| path.join(part))) {
             DirBuilder::new()
                 .recursive(true)
                 .mode(0o700)
@@ -221,6 +223,11 @@ impl Folder {
         }
         let path = path.canonicalize().map_err(|source| Error::Unwritable { path: path.to_owned(), source })?;
         Ok(Self { path })
+    }
+
+    /// Takes a folder in which a campaign was begun. A kill may have come before its ledger was made.
+    pub fn begun(path: &Path) -> Result<Self> {
+        if path.join("campaign.toml").is_file() { Self::open_or_create(path) } else { Self::open(path) }
     }
 
     /// Takes a folder that must hold a ledger.
@@ -295,6 +302,19 @@ impl Folder {
     }
 }
 
+/// True if a folder holds anything but the empty parts of a campaign's folder and files that were never finished.
+fn holds_files(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|entries| {
+        entries.flatten().any(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let part = PARTS.contains(&name.as_ref()) && !holds_files(&entry.path());
+            let unfinished = name.starts_with('.') && name.ends_with(".new");
+            !part && !unfinished
+        })
+    })
+}
+
 /// Writes a file so that after a crash either the old or the new content is there, whole.
 pub fn write_durable(path: &Path, bytes: &[u8], label: &str) -> Result<()> {
     let failed = |source| Error::Unwritable { path: path.to_owned(), source };
@@ -337,5 +357,21 @@ pub fn crash_point(label: &str) {
     if name == label && SEEN.fetch_add(1, Ordering::Relaxed) + 1 == count.parse().unwrap_or(1) {
         // An abort leaves nothing to run: no destructor, no flush, like a kill.
         std::process::abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_in_which_nothing_was_finished_is_taken_again() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("c");
+        let folder = Folder::create(&path).unwrap();
+        fs::write(path.join(".campaign.toml.new"), "half").unwrap();
+        Folder::create(&path).unwrap();
+        folder.keep_candidate("int x;").unwrap();
+        assert!(matches!(Folder::create(&path), Err(Error::Usage { .. })));
     }
 }

@@ -7,6 +7,9 @@ use std::process::{Child, Command, ExitStatus};
 
 use super::check;
 
+/// Descriptors that a child can be given.
+const MOST_DESCRIPTORS: usize = 16;
+
 /// What a child is limited to.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
@@ -16,6 +19,8 @@ pub struct Limits {
     pub address_space: Option<u64>,
     /// Size of a written file in bytes.
     pub file_size: Option<u64>,
+    /// Open descriptors, those that the parent passes among them.
+    pub descriptors: Option<u64>,
     /// Processors.
     pub cpus: Vec<usize>,
 }
@@ -31,11 +36,15 @@ impl Group {
     /// Starts a command in a session of its own. `fds[i]` becomes descriptor `3 + i` in the child; all others are closed.
     pub fn spawn(mut command: Command, limits: &Limits, fds: &[BorrowedFd<'_>]) -> io::Result<Self> {
         let fds: Vec<RawFd> = fds.iter().map(AsRawFd::as_raw_fd).collect();
+        if fds.len() > MOST_DESCRIPTORS {
+            return Err(io::ErrorKind::ArgumentListTooLong.into());
+        }
         let limits = limits.clone();
         let parent = std::process::id();
         let setup = move || -> io::Result<()> {
             enter(&limits, parent)?;
-            place(&fds)
+            place(&fds)?;
+            limit(libc::RLIMIT_NOFILE, limits.descriptors)
         };
         // SAFETY: between fork and exec the closure makes system calls only: it neither allocates nor takes locks.
         unsafe { command.pre_exec(setup) };
@@ -120,16 +129,16 @@ fn limit(resource: libc::__rlimit_resource_t, value: Option<u64>) -> io::Result<
 
 /// Puts the descriptors at 3, 4, ... and closes all others above them.
 fn place(fds: &[RawFd]) -> io::Result<()> {
-    const HIGH: RawFd = 200;
     let count = RawFd::try_from(fds.len()).unwrap_or(0);
+    let mut copies = [-1; MOST_DESCRIPTORS];
     // First out of the way, so that no target is overwritten before it was copied.
-    for (at, &fd) in (0..).zip(fds) {
+    for (copy, &fd) in copies.iter_mut().zip(fds) {
         // SAFETY: plain system calls on descriptors that are open in the child.
-        check(unsafe { libc::dup2(fd, HIGH + at) })?;
+        *copy = check(unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3 + count) })?;
     }
-    for at in 0..count {
+    for (at, &copy) in (0..count).zip(&copies) {
         // SAFETY: as above; dup2 clears close-on-exec.
-        check(unsafe { libc::dup2(HIGH + at, 3 + at) })?;
+        check(unsafe { libc::dup2(copy, 3 + at) })?;
     }
     // Everything else closes at exec rather than now, since the standard library reports exec errors through a pipe.
     let (first, flags) = (3 + count.unsigned_abs(), libc::CLOSE_RANGE_CLOEXEC);

@@ -13,7 +13,7 @@
 
 mod parent;
 
-pub use parent::{Start, Worker, WorkerFault, isolation};
+pub use parent::{Memory, Start, Worker, WorkerFault, isolation};
 
 /// Descriptors in the worker, in the order in which the parent passes them.
 pub(crate) mod fd {

@@ -13,6 +13,11 @@ use crate::sys::memory::{Mapping, Memfd};
 use crate::sys::process::{Group, Limits, describe};
 use crate::sys::{clock, process};
 
+/// Address space of a worker beyond its shared memory: room for the program, a vendor library's buffers, and what a kernel allocates.
+const ADDRESS_SPACE: u64 = 8 << 30;
+/// Descriptors of a worker: those that it is given, the code's file while it is loaded, and the libraries'.
+const DESCRIPTORS: u64 = 64;
+
 /// What a worker needs to start.
 #[derive(Debug)]
 pub struct Start<'a> {
@@ -24,8 +29,6 @@ pub struct Start<'a> {
     pub symbol: &'a str,
     /// What the worker does.
     pub operation: Operation,
-    /// Bytes of input and output memory.
-    pub memory: (usize, usize),
     /// Processor on which it runs; None leaves it to the kernel.
     pub cpu: Option<usize>,
     /// Environment, which is otherwise empty.
@@ -65,15 +68,44 @@ fn harness(step: &'static str) -> impl FnOnce(io::Error) -> WorkerFault {
     move |source| WorkerFault::Harness { step, source }
 }
 
+/// The memory through which inputs and outputs pass.
+///
+/// It outlives its worker and serves the next: pages of the same machine addresses, so that runs do not differ by which pages they
+/// were given, and no pages to be made and zeroed in each run.
+#[derive(Debug)]
+pub struct Memory {
+    /// The inputs: sealed, so that workers can only read them. Two halves, used in turn.
+    pub input: Mapping,
+    /// The outputs: shared with the worker.
+    pub output: Mapping,
+    input_fd: Memfd,
+    output_fd: Memfd,
+}
+
+impl Memory {
+    /// Memory for two halves of inputs and for outputs, in bytes each.
+    pub fn new(half: usize, outputs: usize) -> io::Result<Self> {
+        let (input_fd, output_fd) = (Memfd::new("input", half * 2)?, Memfd::new("output", outputs)?);
+        let input = Mapping::new(input_fd.as_fd(), input_fd.len(), true, false)?;
+        let output = Mapping::new(output_fd.as_fd(), output_fd.len(), true, false)?;
+        input_fd.seal_for_reader()?;
+        output_fd.seal_size()?;
+        Ok(Self { input, output, input_fd, output_fd })
+    }
+
+    /// True if two halves of inputs and the outputs fit.
+    pub fn fits(&self, half: usize, outputs: usize) -> bool {
+        self.input.len() >= half * 2 && self.output.len() >= outputs
+    }
+}
+
 /// A running worker; killed with its process group when dropped.
 #[derive(Debug)]
 pub struct Worker {
     /// The process and the hand-off.
     pub link: Link,
-    /// The inputs: sealed, so the worker can only read them. Two halves, used in turn.
-    pub input: Mapping,
-    /// The outputs: shared with the worker.
-    pub output: Mapping,
+    /// Its inputs and outputs.
+    pub memory: Memory,
 }
 
 /// The process of a worker and the hand-off with it.
@@ -87,20 +119,17 @@ pub struct Link {
 }
 
 impl Worker {
-    /// Starts a worker and waits until its code is loaded.
-    pub fn start(start: &Start<'_>) -> Result<Self, WorkerFault> {
+    /// Starts a worker and waits until its code is loaded. Nothing that an earlier worker left in the memory reaches this one.
+    pub fn start(start: &Start<'_>, mut memory: Memory) -> Result<Self, WorkerFault> {
+        memory.output.bytes_mut().fill(0);
         let control_fd = Memfd::new("control", PAGE).map_err(harness("make control memory"))?;
         let status_fd = Memfd::new("status", PAGE).map_err(harness("make status memory"))?;
-        let input_fd = Memfd::new("input", start.memory.0 * 2).map_err(harness("make input memory"))?;
-        let output_fd = Memfd::new("output", start.memory.1).map_err(harness("make output memory"))?;
         let map = |memory: &Memfd, writable| {
             Mapping::new(memory.as_fd(), memory.len(), writable, false).map_err(harness("map memory"))
         };
         let mut control = map(&control_fd, true)?;
         let status_page = map(&status_fd, false)?;
-        let (input, output) = (map(&input_fd, true)?, map(&output_fd, true)?);
-        input_fd.seal_for_reader().and_then(|()| control_fd.seal_for_reader()).map_err(harness("seal memory"))?;
-        output_fd.seal_size().and_then(|()| status_fd.seal_size()).map_err(harness("seal memory"))?;
+        control_fd.seal_for_reader().and_then(|()| status_fd.seal_size()).map_err(harness("seal memory"))?;
         let (go, done) = Event::new().and_then(|go| Ok((go, Event::new()?))).map_err(harness("make the hand-off"))?;
 
         control.store(word::OPERATION, start.operation.number());
@@ -111,17 +140,25 @@ impl Worker {
         let code = start.code.unwrap_or(&no_code);
         let fds = [
             control_fd.as_fd(),
-            input_fd.as_fd(),
-            output_fd.as_fd(),
+            memory.input_fd.as_fd(),
+            memory.output_fd.as_fd(),
             status_fd.as_fd(),
             go.as_fd(),
             done.as_fd(),
             code.as_fd(),
         ];
-        let limits = Limits { cpus: start.cpu.into_iter().collect(), ..Limits::default() };
+        let mapped = memory.input.len() + memory.output.len();
+        let limits = Limits {
+            cpu_s: None,
+            address_space: Some(mapped as u64 + ADDRESS_SPACE),
+            // Workers write no files; memory that they share is no file in this sense.
+            file_size: Some(0),
+            descriptors: Some(DESCRIPTORS),
+            cpus: start.cpu.into_iter().collect(),
+        };
         let group = Group::spawn(command(start), &limits, &fds).map_err(harness("start a worker"))?;
         let link = Link { group, control, go, done, timeout_ms: start.timeout_ms };
-        let mut worker = Self { link, input, output };
+        let mut worker = Self { link, memory };
         worker.link.wait()?;
         match status_page.load(0) {
             status::LOADED => Ok(worker),
@@ -132,6 +169,11 @@ impl Worker {
                 Err(WorkerFault::Load(String::from_utf8_lossy(message).into_owned()))
             }
         }
+    }
+
+    /// Ends the worker and returns its memory.
+    pub fn end(self) -> Memory {
+        self.memory
     }
 
     /// Tells the worker where the tensors of the next window lie; `half` of the input memory holds its inputs.

@@ -128,6 +128,12 @@ impl Campaign {
         Ok(Self::new(plan, ledger, body, console))
     }
 
+    /// True if a folder's ledger is there and holds a campaign; a kill may have come before either.
+    pub fn is_registered(folder: &Folder) -> Result<bool> {
+        let db = folder.db();
+        Ok(db.exists() && !bodies::<CampaignBody>(&Ledger::open_read_only(&db)?)?.is_empty())
+    }
+
     /// Goes on with the open campaign of a folder. The task and protocol must be the registered ones.
     pub fn resume(plan: Plan, console: Console) -> Result<Self> {
         let ledger = Ledger::open(&plan.folder.db())?;

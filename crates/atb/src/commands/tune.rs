@@ -19,11 +19,11 @@ use crate::io::{self, Folder, Tasks, crash_point};
 use crate::report::{self, CampaignReport};
 
 pub(super) fn run(context: &Context, args: TuneArgs) -> Result<u8> {
-    let (folder, settings, resumed) = match &args.resume {
+    let (folder, settings) = match &args.resume {
         Some(dir) => {
-            let folder = Folder::open(dir)?;
+            let folder = Folder::begun(dir)?;
             let settings = Settings::read(&folder)?;
-            (folder, settings, true)
+            (folder, settings)
         }
         None => start(context, args)?,
     };
@@ -41,7 +41,7 @@ pub(super) fn run(context: &Context, args: TuneArgs) -> Result<u8> {
     let plan = Plan { quiet_wait_s: plan.protocol.machine_quiet_wait_s(), ..plan };
     let proposer = proposer(&settings);
     let console = Console::new(context.quiet);
-    let mut campaign = if resumed {
+    let mut campaign = if Campaign::is_registered(&plan.folder)? {
         Campaign::resume(plan, console)?
     } else {
         Campaign::register(plan, &registration(&settings), console)?
@@ -67,7 +67,7 @@ fn work(campaign: &mut Campaign, proposer: &dyn Proposer) -> Result<()> {
     campaign.close("complete")
 }
 
-fn start(context: &Context, args: TuneArgs) -> Result<(Folder, Settings, bool)> {
+fn start(context: &Context, args: TuneArgs) -> Result<(Folder, Settings)> {
     let id = args.task.unwrap_or_default();
     let task = context.tasks.load(&id)?;
     timed_shapes(&task, &args.measuring.shape)?;
@@ -100,7 +100,7 @@ fn start(context: &Context, args: TuneArgs) -> Result<(Folder, Settings, bool)> 
         exploratory: args.measuring.exploratory,
     };
     settings.write(&folder)?;
-    Ok((folder, settings, false))
+    Ok((folder, settings))
 }
 
 fn proposer(settings: &Settings) -> Box<dyn Proposer> {

@@ -13,7 +13,8 @@ use atb_core::codes;
 use atb_core::entry::{Chain, Row};
 use rusqlite::Connection;
 
-use crate::{alone, fixture, run};
+use crate::fixture;
+use crate::support::{PROGRAM, complete, measuring, prepare, root, run};
 
 struct Block {
     info: String,
@@ -21,7 +22,7 @@ struct Block {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases")
+    root().join("cases")
 }
 
 fn blocks(markdown: &str) -> Vec<Block> {
@@ -37,7 +38,7 @@ fn blocks(markdown: &str) -> Vec<Block> {
 
 #[test]
 fn every_code_has_a_case_and_every_case_holds() {
-    let _alone = alone();
+    let _one = measuring();
     let only = std::env::var("ATB_CASE").ok();
     let mut failures = Vec::new();
     for entry in codes::all() {
@@ -118,15 +119,13 @@ fn shell(home: &Path, line: &str) -> (i32, String) {
     if !ledger.exists() {
         fixture::finished(&ledger);
     }
-    let done = Command::new("sh")
-        .args(["-c", line])
-        .current_dir(home)
-        .env("ATB", env!("CARGO_BIN_EXE_atb"))
-        .env("ATB_PROTOCOL", folder().join("../protocol/small-1.toml"))
-        .env("ATB_LEDGER", ledger)
-        .output()
-        .unwrap();
-    (done.status.code().unwrap_or(-1), crate::text(&done))
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]);
+    prepare(&mut shell, home);
+    shell.env("ATB", PROGRAM).env("ATB_PROTOCOL", root().join("protocol/small-1.toml")).env("ATB_LEDGER", ledger);
+    shell.env("ATB_FIXTURES", root().join("fixtures"));
+    let ran = complete(shell);
+    (ran.code(), ran.all())
 }
 
 /// Keeps the processors busy until dropped.

@@ -1,6 +1,6 @@
 //! Commands that do not measure, and the form of their output.
 
-use crate::{alone, atb, json, run};
+use crate::support::{PROGRAM, command, complete, json, measuring, prepare, run};
 
 #[test]
 fn documents_are_shown_checked_and_compared() {
@@ -27,14 +27,15 @@ fn documents_are_shown_checked_and_compared() {
 #[test]
 fn a_reader_that_leaves_is_no_error() {
     let home = tempfile::tempdir().unwrap();
-    let script = format!("{} explain --json | head -c 10; exit ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_atb"));
-    let output = std::process::Command::new("bash").arg("-c").arg(script).current_dir(home.path()).output().unwrap();
-    assert!(output.status.success(), "{}", crate::text(&output));
+    let mut bash = std::process::Command::new("bash");
+    bash.args(["-c", &format!("{PROGRAM} explain --json | head -c 10; exit ${{PIPESTATUS[0]}}")]);
+    prepare(&mut bash, home.path());
+    complete(bash).expect(0, &[]);
 }
 
 #[test]
 fn the_doctor_measures_the_hand_off() {
-    let _alone = alone();
+    let _one = measuring();
     let home = tempfile::tempdir().unwrap();
     let doctor = json(home.path(), "doctor");
     let handoff = doctor["handoff_ns"].as_u64().unwrap();
@@ -44,7 +45,7 @@ fn the_doctor_measures_the_hand_off() {
 
 #[test]
 fn a_new_task_measures_at_once() {
-    let _alone = alone();
+    let _one = measuring();
     let home = tempfile::tempdir().unwrap();
     assert_eq!(run(home.path(), "task new tasks/my_op").0, 0);
     let shown = run(home.path(), "--tasks tasks task show my_op --file kernel.c");
@@ -66,9 +67,9 @@ fn a_new_task_measures_at_once() {
 #[test]
 fn help_has_examples_and_fits_a_terminal() {
     let home = tempfile::tempdir().unwrap();
-    for command in ["--help", "tune --help", "measure --help", "demo --help"] {
-        let output = atb(home.path()).args(command.split(' ')).env("COLUMNS", "80").output().unwrap();
-        let help = crate::text(&output);
-        assert!(help.contains("Example"), "{command}: {help}");
+    for arguments in [&["--help"][..], &["tune", "--help"], &["measure", "--help"], &["demo", "--help"]] {
+        let mut help = command(home.path(), arguments);
+        help.env("COLUMNS", "80");
+        complete(help).expect(0, &["Example"]);
     }
 }

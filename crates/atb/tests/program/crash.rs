@@ -1,81 +1,216 @@
-//! Killed at any point, a campaign goes on from its ledger and loses no admitted row.
+//! A killed campaign loses no admitted row and goes on.
+//!
+//! `ATB_CRASH_AT=LABEL[:COUNT]` aborts the program at a labelled point. One campaign is killed at each label in turn, and resumed
+//! into the next kill, so that every kind of unfinished work is met while the whole costs little more than one campaign.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use atb_core::entry::{Chain, Row};
 use atb_ledger::Ledger;
 
-use crate::{alone, atb, json, orphaned_workers};
+use crate::support::{
+    Ran, assert_no_worker, atb, borrowed, command, complete, count, finish, measuring, signal, tune, workers,
+};
 
-const TUNE: &str =
-    "tune gelu_tanh --iterations 1 --protocol small-1 --exploratory --quiet --shape prefill-32x4096 --out out";
+/// Exit status of an aborted program.
+const ABORTED: i32 = 128 + 6;
 
-/// Points at which the process aborts, each with the occurrence that is hit.
-const POINTS: &[&str] = &[
-    "io.before-fsync.settings:1",
-    "ledger.before-commit:3",
-    "io.before-rename.key:1",
-    "ledger.after-commit:6",
+/// Label by label, in the order in which a campaign meets them.
+const KILLS: &[&str] = &[
+    "io.before-fsync.key",
+    "io.before-rename.key",
+    "io.after-rename.key",
+    "ledger.before-commit",
+    "ledger.after-commit:2",
+    "io.before-fsync.candidate",
+    "io.before-rename.candidate",
+    "io.after-rename.candidate",
+    // The first three commits of a resumed campaign are its session and the baselines. Here: the first candidate.
+    "ledger.after-commit:4",
+    // Screen, two gates for each of its candidates.
     "campaign.after-run:3",
-    "campaign.after-block:1",
-    "report.before-page:1",
+    "ledger.before-commit:4",
+    "campaign.after-block",
+    "ledger.after-commit:5",
+    // Confirm, its two gates, the keep.
+    "campaign.after-run:5",
+    "ledger.before-commit:4",
+    "campaign.after-block",
+    "ledger.after-commit:4",
+    "ledger.before-commit:5",
+    "ledger.after-commit:4",
+    // Report, its two gates, the close.
+    "campaign.after-run:7",
+    "campaign.after-block",
+    "ledger.after-commit:4",
+    "ledger.before-commit:5",
+    "report.before-page",
 ];
 
-fn rows(folder: &Path) -> Vec<Row> {
-    let path = folder.join("out/atb.db");
-    // A kill before the ledger's first commit leaves a file without tables.
-    Ledger::open(&path).map_or_else(|_| Vec::new(), |ledger| ledger.rows(Chain::Entry).unwrap())
+/// Before the campaign is registered.
+const EARLY_KILLS: &[&str] = &[
+    "io.before-fsync.settings",
+    "io.before-rename.settings",
+    "io.after-rename.settings",
+    "ledger.created",
+    "ledger.before-commit",
+    "ledger.after-commit",
+    "ledger.before-commit:3",
+];
+
+fn aborted(directory: &Path, arguments: &[&str], label: &str) -> Ran {
+    let mut command = command(directory, arguments);
+    command.env("ATB_CRASH_AT", label);
+    complete(command)
+}
+
+fn rows(db: &Path) -> Vec<Vec<Row>> {
+    let ledger = Ledger::open_read_only(db).unwrap();
+    Chain::ALL.iter().map(|&chain| ledger.rows(chain).unwrap()).collect()
+}
+
+/// Asserts that the ledger verifies and still begins with these rows.
+#[track_caller]
+fn assert_kept(db: &Path, before: &[Vec<Row>], at: &str) -> Vec<Vec<Row>> {
+    let verified = atb_ledger::verify(db).unwrap();
+    assert_eq!(verified.first_bad, None, "{at}");
+    let now = rows(db);
+    for (before, now) in before.iter().zip(&now) {
+        assert!(now.starts_with(before), "{at}: a row was lost");
+    }
+    now
 }
 
 #[test]
-fn a_kill_at_any_labelled_point_loses_nothing() {
-    let _alone = alone();
-    for point in POINTS {
-        let home = tempfile::tempdir().unwrap();
-        let killed = atb(home.path()).args(TUNE.split(' ')).env("ATB_CRASH_AT", point).output().unwrap();
-        assert!(killed.status.code().is_none(), "{point} was not reached: {}", crate::text(&killed));
-        let before = rows(home.path());
-        if before.iter().any(|row| row.kind == "campaign") {
-            if !before.iter().any(|row| row.kind == "close") {
-                let resumed = atb(home.path()).args(["tune", "--resume", "out", "--quiet"]).output().unwrap();
-                let exit = resumed.status.code().unwrap_or(-1);
-                assert!([0, 11, 15, 16, 17].contains(&exit), "{point}: {exit}: {}", crate::text(&resumed));
-            }
-            let after = rows(home.path());
-            assert_eq!(&after[..before.len()], &before[..], "{point}: an admitted row is gone");
-            assert!(after.iter().any(|row| row.kind == "close"), "{point}: the campaign is not closed");
-            assert_eq!(json(home.path(), "verify out/atb.db")["ok"], true, "{point}");
-            assert_eq!(atb(home.path()).args(["report", "out"]).output().unwrap().status.code(), Some(0), "{point}");
+fn every_crash_point_of_the_program_is_killed_here() {
+    let sources = crate::support::root().join("crates");
+    let mut labels = Vec::new();
+    for file in [
+        "atb/src/io.rs",
+        "atb/src/campaign/block.rs",
+        "atb/src/commands/tune.rs",
+        "atb-ledger/src/append.rs",
+        "atb-ledger/src/open.rs",
+    ] {
+        let text = std::fs::read_to_string(sources.join(file)).unwrap();
+        for part in text.split("crash_point(").skip(1) {
+            labels.extend(
+                part.trim_start_matches("&format!(")
+                    .strip_prefix('"')
+                    .and_then(|rest| rest.split('"').next())
+                    .map(str::to_owned),
+            );
         }
-        assert_eq!(orphaned_workers(), Vec::<u32>::new(), "{point}");
+    }
+    assert_eq!(labels.len(), 9, "{labels:?}");
+    for label in labels {
+        let start = label.split("{label}").next().unwrap();
+        assert!(KILLS.iter().chain(EARLY_KILLS).any(|kill| kill.starts_with(start)), "{label}");
     }
 }
 
 #[test]
-fn ctrl_c_ends_cleanly_and_leaves_no_worker() {
-    let _alone = alone();
-    let home = tempfile::tempdir().unwrap();
-    let mut child = atb(home.path()).args(TUNE.split(' ')).spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(4));
-    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-    let ended = child.wait().unwrap();
-    // The campaign may have been faster than the signal.
-    assert!([Some(18), Some(0), Some(15), Some(16)].contains(&ended.code()), "{ended:?}");
-    assert_eq!(orphaned_workers(), Vec::<u32>::new());
-    assert_eq!(json(home.path(), "verify out/atb.db")["ok"], true);
+fn a_campaign_that_is_killed_at_every_label_completes_and_loses_no_row() {
+    let _one = measuring();
+    let directory = tempfile::tempdir().unwrap();
+    let (here, db) = (directory.path(), directory.path().join("out/atb.db"));
+    let start = tune("out");
+    let mut arguments = borrowed(&start);
+    let mut before: Vec<Vec<Row>> = vec![Vec::new(); 3];
+    let mut reached = Vec::new();
+    for label in KILLS {
+        let ran = aborted(here, &arguments, label);
+        assert_eq!(ran.code(), ABORTED, "{label} (after {reached:?}): {}", ran.all());
+        before = assert_kept(&db, &before, label);
+        reached.push(*label);
+        arguments = vec!["tune", "--resume", "out", "--quiet"];
+    }
+    assert_no_worker();
+    // The last kill came after the close: what is left is to write the page.
+    assert_eq!(count(&db, "close"), 1);
+    atb(here, &arguments).expect(2, &["no open campaign", "atb report"]);
+    for label in ["io.before-fsync.page", "io.before-rename.page", "io.after-rename.page"] {
+        assert_eq!(aborted(here, &["report", "out"], label).code(), ABORTED, "{label}");
+    }
+    let report = atb(here, &["report", "out", "--json"]).expect(0, &[]);
+    assert_eq!(report.json()["kept"], 1, "{}", report.all());
+    assert!(here.join("out/report/index.html").is_file());
+    assert_kept(&db, &before, "the end");
+    atb(here, &["verify", "out/atb.db"]).expect(0, &["ok: "]);
+    // Each phase once, the keep once, and the gates of every block that a verdict rests on.
+    assert_eq!((count(&db, "block"), count(&db, "keep"), count(&db, "candidate")), (3, 1, 2));
+    // Two gates for each of two screened candidates, for the confirmed one, and for the head.
+    assert_eq!(rows(&db)[1].len(), 8);
 }
 
 #[test]
-fn a_killed_parent_takes_its_worker_along() {
-    let _alone = alone();
-    let home = tempfile::tempdir().unwrap();
-    let mut child = atb(home.path()).args(TUNE.split(' ')).spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(4));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    std::thread::sleep(Duration::from_millis(300));
-    assert_eq!(orphaned_workers(), Vec::<u32>::new());
-    assert_eq!(json(home.path(), "verify out/atb.db")["ok"], true);
+fn a_kill_before_the_registration_leaves_a_folder_that_can_be_used() {
+    let _one = measuring();
+    for label in EARLY_KILLS {
+        let directory = tempfile::tempdir().unwrap();
+        let here = directory.path();
+        let start = tune("out");
+        assert_eq!(aborted(here, &borrowed(&start), label).code(), ABORTED, "{label}");
+        let db = here.join("out/atb.db");
+        let before = if db.exists() { assert_kept(&db, &[], label) } else { vec![Vec::new(); 3] };
+        // Before the settings are there, the folder counts as empty; from then on the campaign goes on.
+        let begun = here.join("out/campaign.toml").exists();
+        assert_eq!(begun, !label.starts_with("io.before"), "{label}");
+        let again = if begun { vec!["tune", "--resume", "out", "--quiet"] } else { borrowed(&start) };
+        assert_eq!(aborted(here, &again, "io.before-fsync.key").code(), ABORTED, "{label}: then at the first key");
+        assert_kept(&db, &before, label);
+        assert_eq!(count(&db, "campaign"), 1, "{label}");
+    }
+}
+
+#[test]
+fn ctrl_c_ends_cleanly_and_the_campaign_goes_on() {
+    let _one = measuring();
+    let directory = tempfile::tempdir().unwrap();
+    let (here, db) = (directory.path(), directory.path().join("out/atb.db"));
+    let start = tune("out");
+    let child = command(here, &borrowed(&start)).spawn().unwrap();
+    wait_for(&db, "candidate");
+    std::thread::sleep(Duration::from_millis(1200));
+    signal(child.id(), "INT");
+    let asked = Instant::now();
+    let ran = finish(child, "an interrupted tune").expect(18, &["cancelled"]);
+    assert!(!ran.all().contains("atb doctor"), "{}", ran.all());
+    assert!(asked.elapsed() < Duration::from_secs(5), "{}", ran.all());
+    assert_no_worker();
+    let before = assert_kept(&db, &[], "SIGINT");
+    assert_eq!(count(&db, "close"), 0);
+    // Then a kill -9 of the parent in the middle of the windows.
+    let mut resumed = command(here, &["tune", "--resume", "out", "--quiet"]).spawn().unwrap();
+    let begun = Instant::now();
+    while workers().len() < 2 {
+        assert!(begun.elapsed() < Duration::from_mins(1), "no worker was started");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    resumed.kill().unwrap();
+    resumed.wait().unwrap();
+    assert_no_worker();
+    let before = assert_kept(&db, &before, "SIGKILL");
+    let ran = atb(here, &["tune", "--resume", "out", "--quiet", "--json"]);
+    assert!([0, 12, 15, 16, 17].contains(&ran.code()), "{}", ran.all());
+    assert!(ran.json()["outcome"].is_string());
+    assert_kept(&db, &before, "the end");
+    assert_eq!(count(&db, "close"), 1);
+}
+
+/// Waits until a ledger holds a row of a kind.
+fn wait_for(db: &Path, kind: &str) {
+    let begun = Instant::now();
+    loop {
+        assert!(begun.elapsed() < Duration::from_mins(1), "no {kind} was recorded");
+        let reads = || {
+            let connection = rusqlite::Connection::open_with_flags(db, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+            connection.query_row("SELECT count(*) FROM entry WHERE kind = ?1", [kind], |row| row.get::<_, i64>(0))
+        };
+        if reads().is_ok_and(|rows| rows > 0) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }

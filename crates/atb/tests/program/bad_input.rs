@@ -1,0 +1,208 @@
+//! Bad input: a typed error with code and remedy, the right exit code, no block row, no process left behind.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::support::{
+    Ran, assert_no_worker, atb, borrowed, command, complete, count, measuring, processes, quick, root, tune,
+};
+
+/// A folder with a good candidate of the tests' task.
+fn folder() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::copy(root().join("fixtures/tasks/it_chain/kernel.c"), directory.path().join("good.c")).unwrap();
+    directory
+}
+
+/// `atb measure it_chain FILE ... --out out`.
+fn measure(directory: &Path, file: &str) -> Ran {
+    let mut arguments = ["measure", "it_chain", file, "--out", "out"].map(str::to_owned).to_vec();
+    arguments.extend(quick());
+    atb(directory, &borrowed(&arguments))
+}
+
+/// Asserts that a ledger, if there is one, holds no block and verifies, and that no worker is left.
+#[track_caller]
+fn assert_clean(directory: &Path) {
+    let db = directory.join("out/atb.db");
+    if db.exists() {
+        assert_eq!(count(&db, "block"), 0);
+        assert_eq!(atb_ledger::verify(&db).unwrap().first_bad, None);
+    }
+    assert_no_worker();
+}
+
+#[test]
+fn a_file_that_cannot_be_a_candidate_is_refused_before_anything_is_made() {
+    let directory = folder();
+    let here = directory.path();
+    std::fs::create_dir(here.join("folder")).unwrap();
+    std::fs::write(here.join("huge.c"), vec![b' '; 17 << 20]).unwrap();
+    std::fs::write(here.join("latin.c"), b"/* caf\xe9 */").unwrap();
+    let made = std::process::Command::new("mkfifo").arg(here.join("pipe.c")).status();
+    for (file, reason) in [
+        ("missing.c", "No such file"),
+        ("folder", "it is a directory"),
+        ("huge.c", "more than"),
+        ("latin.c", "UTF-8"),
+        ("pipe.c", "it is not a plain file"),
+    ] {
+        if file == "pipe.c" && !made.as_ref().is_ok_and(std::process::ExitStatus::success) {
+            println!("skipped (mkfifo is not installed)");
+            continue;
+        }
+        measure(here, file).expect(2, &["ATB116", reason, "remedy: ", "see `atb explain ATB116`"]);
+        assert!(!here.join("out").exists(), "{file} left a folder");
+    }
+    atb(here, &["measure", "no_such_task", "good.c", "--out", "out"])
+        .expect(2, &["ATB113", "gelu_tanh", "remedy: run `atb task list`"]);
+    atb(here, &["tune", "gelu_tanh", "--shape", "square", "--out", "out"])
+        .expect(2, &["has no shape `square`", "narrow-33x67"]);
+    atb(here, &["tune", "gelu_tanh", "--protocol", "certified-2", "--out", "out"]).expect(2, &["ATB116"]);
+    assert!(!here.join("out").exists());
+}
+
+#[test]
+fn a_candidate_at_fault_leaves_its_fault_and_no_block() {
+    const HEAD: &str = "void it_chain(const float *x, float *y, const int64_t *dims, void *ws)";
+    let _one = measuring();
+    let directory = folder();
+    let here = directory.path();
+    let mut cases = vec![
+        ("empty.c", String::new(), "ATB501"),
+        ("ten_mb.c", " ".repeat(10 << 20) + ";", "ATB501"),
+        ("nul.c", format!("{HEAD} {{}} \0"), "ATB502"),
+        ("garbage.c", "\u{1}\u{2}\u{fffd}%&$ \u{1b}[2J".to_owned(), "ATB503"),
+        ("error.c", format!("{HEAD} {{ y[0] = ; }}"), "ATB503"),
+        ("include.c", "#include \"/etc/no_such_file\"".to_owned(), "ATB503"),
+        ("undefined.c", format!("void nowhere(void); {HEAD} {{ nowhere(); }}"), "ATB503"),
+        ("nothing.c", "int other;".to_owned(), "ATB507"),
+        ("prototype.c", "int it_chain(double x) { return x > 0; }".to_owned(), "ATB508"),
+        (
+            "wrong.c",
+            format!("{HEAD} {{ for (int64_t i = 0; i < dims[0] * dims[1]; i++) y[i] = 0.25f + x[i]; }}"),
+            "ATB509",
+        ),
+        (
+            "nan.c",
+            format!("{HEAD} {{ for (int64_t i = 0; i < dims[0] * dims[1]; i++) y[i] = 0.0f / 0.0f; }}"),
+            "ATB510",
+        ),
+        (
+            "infinity.c",
+            format!("{HEAD} {{ for (int64_t i = 0; i < dims[0] * dims[1]; i++) y[i] = 1e38f * 1e38f; }}"),
+            "ATB510",
+        ),
+        ("zeros.c", format!("{HEAD} {{ for (int64_t i = 0; i < dims[0] * dims[1]; i++) y[i] = 0; }}"), "ATB509"),
+        ("input.c", format!("{HEAD} {{ ((float *)x)[0] = 1; }}"), "ATB512"),
+        ("lazy.c", format!("{HEAD} {{}}"), "ATB511"),
+        ("crash.c", format!("{HEAD} {{ __builtin_trap(); }}"), "ATB512"),
+        ("leave.c", format!("#include <stdlib.h>\n{HEAD} {{ _Exit(0); }}"), "ATB512"),
+        ("smash.c", format!("{HEAD} {{ for (long i = 0; i < 1L << 40; i++) y[i] = 1; }}"), "ATB512"),
+        ("hang.c", format!("{HEAD} {{ for (volatile int forever = 1; forever;) {{}} }}"), "ATB513"),
+    ];
+    for (file, text, code) in cases.drain(..) {
+        std::fs::write(here.join(file), text).unwrap();
+        let ran = measure(here, file);
+        assert_eq!(ran.code(), 11, "{file}: {}", ran.all());
+        assert!(ran.all().contains(code), "{file}: {code} is not in\n{}", ran.all());
+        assert!(!ran.all().contains('\u{1b}'), "{file}: the candidate's bytes reach the terminal: {:?}", ran.all());
+        assert_clean(here);
+    }
+    assert_eq!(count(&here.join("out/atb.db"), "fault"), 19);
+}
+
+#[test]
+fn a_compiler_that_is_missing_broken_or_endless_is_not_the_candidates_fault() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let _one = measuring();
+    let directory = folder();
+    let here = directory.path();
+    let with = |compiler: &str| {
+        let mut arguments = ["measure", "it_chain", "good.c", "--out", "out"].map(str::to_owned).to_vec();
+        arguments.extend(quick());
+        let mut command = command(here, &borrowed(&arguments));
+        command.env("ATB_CC", compiler);
+        complete(command)
+    };
+    with("/nonexistent").expect(1, &["ATB403", "/nonexistent", "remedy: install gcc"]);
+    with("/etc/passwd").expect(1, &["ATB403"]);
+    assert_clean(here);
+    let script = |name: &str, text: &str| {
+        let path = here.join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n[ \"$1\" = --version ] && exec gcc --version\n{text}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path.display().to_string()
+    };
+    // It forks, so that the whole group has to go.
+    let slow = script("slow-cc", "sleep 611 & sleep 611");
+    let start = Instant::now();
+    with(&slow).expect(1, &["ATB504", "killed after 5 s", "remedy: "]);
+    assert!(start.elapsed() < Duration::from_secs(30));
+    assert_eq!(processes(&["sleep", "611"]), Vec::<i32>::new());
+    assert_clean(here);
+    // A path relative to where the user is, not to where compilers run; good.c is the compiler baseline's own code.
+    script("good-cc", "exec gcc \"$@\"");
+    let ran = with("./good-cc");
+    assert!([0, 15, 16, 17].contains(&ran.code()), "{}", ran.all());
+    std::fs::remove_dir_all(here.join("out")).unwrap();
+    with(&script("silent-cc", "exit 0")).expect(1, &["ATB505", "remedy: "]);
+    with(&script("broken-cc", "echo internal compiler error >&2; exit 4"))
+        .expect(1, &["ATB503", "internal compiler error"]);
+    assert_clean(here);
+}
+
+#[test]
+fn what_cannot_be_written_says_so() {
+    let _one = measuring();
+    let directory = folder();
+    let here = directory.path();
+    std::fs::write(here.join("file"), "x").unwrap();
+    for out in ["/proc/atb", "file", "file/below"] {
+        let mut arguments = ["measure", "it_chain", "good.c", "--out", out].map(str::to_owned).to_vec();
+        arguments.extend(quick());
+        atb(here, &borrowed(&arguments)).expect(1, &["ATB308", "remedy: "]);
+    }
+    // A full disk: the ledger may not grow over 32 KiB.
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"", crate::support::PROGRAM]);
+    shell.args(["measure", "it_chain", "good.c", "--out", "out"]).args(quick());
+    crate::support::prepare(&mut shell, here);
+    complete(shell).expect(10, &["ATB308", "remedy: "]);
+    assert_no_worker();
+}
+
+#[test]
+fn a_folder_that_is_no_campaign_is_not_resumed_and_one_in_use_is_not_overwritten() {
+    let directory = folder();
+    let here = directory.path();
+    std::fs::create_dir(here.join("empty")).unwrap();
+    atb(here, &["tune", "--resume", "empty"]).expect(2, &["holds no atb.db", "remedy: "]);
+    atb(here, &["report", "empty"]).expect(2, &["holds no atb.db"]);
+    atb(here, &["tune", "--resume", "missing"]).expect(2, &["holds no atb.db"]);
+    assert!(!here.join("missing").exists() && std::fs::read_dir(here.join("empty")).unwrap().next().is_none());
+    let arguments = tune(".");
+    atb(here, &borrowed(&arguments)).expect(2, &["is not empty", "--resume"]);
+    std::fs::create_dir(here.join("campaign")).unwrap();
+    std::fs::write(here.join("campaign/atb.db"), "notes").unwrap();
+    atb(here, &["tune", "--resume", "campaign"]).expect(2, &["ATB116", "campaign.toml"]);
+    atb(here, &["report", "campaign"]).expect(10, &["ATB309"]);
+}
+
+#[test]
+fn a_wrong_command_line_exits_with_2() {
+    let directory = tempfile::tempdir().unwrap();
+    for arguments in [
+        &["tune"][..],
+        &["tune", "gelu_tanh", "--iterations", "0"],
+        &["tune", "gelu_tanh", "--iterations", "-1"],
+        &["measure", "gelu_tanh"],
+        &["frobnicate"],
+        &["explain", "ATB999"],
+        &["explain", "609"],
+        &["task", "new", "Bad-Name"],
+    ] {
+        let ran = atb(directory.path(), arguments).expect(2, &[]);
+        assert!(ran.stdout.is_empty() && !ran.stderr.is_empty(), "{arguments:?}");
+    }
+}
