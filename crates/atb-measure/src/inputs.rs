@@ -37,13 +37,6 @@ pub(crate) struct Place {
     pub(crate) call: u32,
 }
 
-impl Place {
-    /// Which half of the input memory holds the window.
-    pub(crate) fn half(self) -> usize {
-        usize::from(self.window % 2 == 1)
-    }
-}
-
 /// Purposes of streams under one key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {

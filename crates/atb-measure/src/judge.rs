@@ -1,11 +1,10 @@
 //! One window with everything around it: fresh inputs, poison, the clock, the scan and the comparison.
 //!
 //! ```text
-//! measuring processor  | window w | copy the sample | scan, poison for w + 1 | fill w + 1 | compare sample | window w + 1
-//! helping processor    |          |            fill the inputs of w + 1               |                |
+//! measuring processor  | window w | compare the sample | scan, poison for w + 1 | fill w + 1 | window w + 1
+//! helping processor    |          |                    |      fill the inputs of w + 1       |
 //! ```
 //! While the clock runs, both processors leave the memory alone: filling meanwhile was tried, saved no time and added scatter.
-//! Inputs alternate between two halves, so that those of w are there for the comparison while those of w + 1 are made.
 
 use atb_core::codes;
 use atb_core::outcome::Outcome;
@@ -90,10 +89,8 @@ pub(crate) struct Window<'a> {
 impl Judge {
     /// Prepares the first window of a sequence.
     pub(crate) fn prepare(&self, worker: &mut Worker, layout: &Layout, streams: &Streams, place: Place) {
-        worker.place(layout, place.half());
-        let (first, second) = worker.memory.input.bytes_mut().split_at_mut(layout.memory.0);
-        let half = if place.half() == 0 { first } else { second };
-        Filling::new(&streams.inputs, &self.spec, layout, place, half).work();
+        worker.place(layout);
+        Filling::new(&streams.inputs, &self.spec, layout, place, worker.memory.input.bytes_mut()).work();
         poison_all(Poison::draw(&streams.inputs, place), layout, worker.memory.output.bytes_mut());
     }
 
@@ -106,16 +103,18 @@ impl Judge {
         checks: &mut Checks,
     ) -> Result<Nanos, Fault> {
         let Window { layout, place, next, full, shown } = window;
-        worker.place(layout, place.half());
         let Worker { link, memory: Memory { input, output, .. } } = worker;
-        let (first, second) = input.bytes_mut().split_at_mut(layout.memory.0);
-        let (inputs, other) = if place.half() == 0 { (&*first, second) } else { (&*second, first) };
         let time = link.window(layout.calls as u64).map_err(|fault| Fault::of_worker(&fault, shown.shape))?;
-        let sample = Sample::draw(&self.spec, self.sample, layout, streams, place, output.bytes());
-        let whole: Vec<_> = full.iter().map(|&call| sample.whole_call(layout, call, output.bytes())).collect();
+        let (inputs, outputs) = (input.bytes(), output.bytes());
+        let Self { spec, tolerances, scales, reference, .. } = self;
+        let sample = Sample::draw(spec, self.sample, layout, streams, place, outputs);
+        let compared = sample.compare(tolerances, scales, reference, layout, inputs, shown).and_then(|()| {
+            full.iter()
+                .try_for_each(|&call| compare_call(spec, tolerances, reference, layout, inputs, (call, outputs), shown))
+        });
         let poison = Poison::draw(&streams.inputs, place);
         let next_poison = next.map(|next| Poison::draw(&streams.inputs, next));
-        let filling = next.map(|next| Filling::new(&streams.inputs, &self.spec, layout, next, other));
+        let filling = next.map(|next| Filling::new(&streams.inputs, &self.spec, layout, next, input.bytes_mut()));
         std::thread::scope(|scope| {
             if let (Some(filling), Some(helper)) = (&filling, self.crew.helper) {
                 scope.spawn(move || {
@@ -130,13 +129,11 @@ impl Judge {
             }
             scanned
         })?;
-        sample.compare(&self.tolerances, &self.scales, &mut self.reference, layout, inputs, shown)?;
-        for found in &whole {
-            compare_call(&self.spec, &self.tolerances, &mut self.reference, layout, inputs, found, shown)?;
-        }
+        // What was never written is also wrong; the scan names the cause.
+        compared?;
         checks.scanned += 1;
         checks.sampled += self.sample as u64;
-        checks.full += whole.len() as u64;
+        checks.full += full.len() as u64;
         Ok(time)
     }
 

@@ -56,7 +56,7 @@ impl Reference {
     ) -> Result<Vec<Vec<f64>>, Fault> {
         let layout =
             Layout::new(&self.spec, dims, 1, 8, 0).map_err(|error| Fault::harness("place the reference", &error))?;
-        self.worker.place(&layout, 0);
+        self.worker.place(&layout);
         let memory = self.worker.memory.input.bytes_mut();
         for tensor in 0..layout.inputs.at.len() {
             write(tensor, &mut memory[Layout::range(&layout.inputs, tensor, 0, 4)]);

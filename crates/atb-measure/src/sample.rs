@@ -1,6 +1,4 @@
 //! The sample of a window: what is compared with the reference, drawn after the window ended.
-//!
-//! Outputs are copied first, since the scan that follows overwrites them with the next window's poison.
 
 use atb_core::codes;
 use atb_core::task::{TaskSpec, Unit};
@@ -28,13 +26,6 @@ pub(crate) struct Sample<'s> {
     picks: Vec<Pick>,
     /// Per pick and output.
     found: Vec<Vec<Vec<u32>>>,
-}
-
-/// All outputs of one call.
-#[derive(Debug)]
-pub(crate) struct WholeCall {
-    call: usize,
-    outputs: Vec<Vec<u32>>,
 }
 
 impl<'s> Sample<'s> {
@@ -79,12 +70,6 @@ impl<'s> Sample<'s> {
         Self { spec, picks, found }
     }
 
-    /// Copies all outputs of a call.
-    pub(crate) fn whole_call(&self, layout: &Layout, call: usize, memory: &[u8]) -> WholeCall {
-        let of = |at| words(&memory[Layout::range(&layout.outputs, at, call, 4)]).to_vec();
-        WholeCall { call, outputs: (0..self.spec.outputs.len()).map(of).collect() }
-    }
-
     /// Compares the sample with the reference.
     pub(crate) fn compare(
         &self,
@@ -120,25 +105,26 @@ impl<'s> Sample<'s> {
     }
 }
 
-/// Compares all outputs of a call with the reference.
+/// Compares all outputs of a call, given with the memory that holds them, with the reference.
 pub(crate) fn compare_call(
     spec: &TaskSpec,
     tolerances: &Tolerances,
     reference: &mut Reference,
     layout: &Layout,
     inputs: &[u8],
-    found: &WholeCall,
+    (call, memory): (usize, &[u8]),
     shown: Shown<'_>,
 ) -> Result<(), Fault> {
-    let expected = reference.whole_call(layout, inputs, found.call)?;
+    let expected = reference.whole_call(layout, inputs, call)?;
     let rows = usize::try_from(layout.dims[0]).unwrap_or(1).max(1);
     for (at, output) in spec.outputs.iter().enumerate() {
         let elements = (expected[at].len() / rows).max(1);
-        let pairs = expected[at].chunks_exact(elements).zip(found.outputs[at].chunks_exact(elements));
-        for (row, (reference, found_row)) in pairs.enumerate() {
-            compare_row(tolerances, output.dtype, reference, found_row, None).map_err(|mismatch| {
-                wrong(&output.name, found.call, row * elements + mismatch.element, &mismatch, shown)
-            })?;
+        let found = words(&memory[Layout::range(&layout.outputs, at, call, 4)]);
+        for (row, (reference, found_row)) in
+            expected[at].chunks_exact(elements).zip(found.chunks_exact(elements)).enumerate()
+        {
+            compare_row(tolerances, output.dtype, reference, found_row, None)
+                .map_err(|mismatch| wrong(&output.name, call, row * elements + mismatch.element, &mismatch, shown))?;
         }
     }
     Ok(())

@@ -143,7 +143,7 @@ pub struct MeasureArgs {
 /// Options of commands that measure.
 #[derive(Debug, Args)]
 pub struct MeasuringArgs {
-    /// certified-1, small-1, or a protocol file.
+    /// certified-1, small-1, demo-1, or a protocol file.
     #[arg(long, default_value = "certified-1", value_name = "NAME|FILE")]
     pub protocol: String,
     /// Folder for ledger, candidates and page.
@@ -191,7 +191,7 @@ pub enum TaskCommand {
 pub enum ProtocolCommand {
     /// Print a protocol with values, units and sources
     Show {
-        /// certified-1, small-1, or a file.
+        /// certified-1, small-1, demo-1, or a file.
         #[arg(default_value = "certified-1")]
         protocol: String,
     },

@@ -105,7 +105,7 @@ fn document_error(file: &str, field: &str, code: codes::Code, cause: Cause) -> D
 }
 
 /// Names of the shipped protocols.
-pub const SHIPPED: &[&str] = &["certified-1", "small-1"];
+pub const SHIPPED: &[&str] = &["certified-1", "small-1", "demo-1"];
 
 /// Loads a shipped protocol by name, or a protocol file.
 ///

@@ -180,9 +180,9 @@ schema! {
         "Greatest number of warm-up windows per cell.";
     "kernel.windows" kernel_windows: Count [100, 100_000] "count",
         "Timed windows per cell and run, exactly.";
-    "kernel.window_target_us" kernel_window_target_us: Count [1000, 1_000_000] "us",
+    "kernel.window_target_us" kernel_window_target_us: Count [700, 1_000_000] "us",
         "Time that a window should last; K is the number of calls that fills it.";
-    "kernel.window_floor_us" kernel_window_floor_us: Count [800, 1_000_000] "us",
+    "kernel.window_floor_us" kernel_window_floor_us: Count [500, 1_000_000] "us",
         "Least median window; below it the hand-off would bias ratios.";
     "kernel.calls_max" kernel_calls_max: Count [1, 256] "count",
         "Greatest number of calls per window.";

@@ -74,7 +74,7 @@ fn harness(step: &'static str) -> impl FnOnce(io::Error) -> WorkerFault {
 /// were given, and no pages to be made and zeroed in each run.
 #[derive(Debug)]
 pub struct Memory {
-    /// The inputs: sealed, so that workers can only read them. Two halves, used in turn.
+    /// The inputs: sealed, so that workers can only read them.
     pub input: Mapping,
     /// The outputs: shared with the worker.
     pub output: Mapping,
@@ -83,9 +83,9 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memory for two halves of inputs and for outputs, in bytes each.
-    pub fn new(half: usize, outputs: usize) -> io::Result<Self> {
-        let (input_fd, output_fd) = (Memfd::new("input", half * 2)?, Memfd::new("output", outputs)?);
+    /// Memory for inputs and outputs, in bytes each.
+    pub fn new(inputs: usize, outputs: usize) -> io::Result<Self> {
+        let (input_fd, output_fd) = (Memfd::new("input", inputs)?, Memfd::new("output", outputs)?);
         let input = Mapping::new(input_fd.as_fd(), input_fd.len(), true, false)?;
         let output = Mapping::new(output_fd.as_fd(), output_fd.len(), true, false)?;
         input_fd.seal_for_reader()?;
@@ -93,9 +93,9 @@ impl Memory {
         Ok(Self { input, output, input_fd, output_fd })
     }
 
-    /// True if two halves of inputs and the outputs fit.
-    pub fn fits(&self, half: usize, outputs: usize) -> bool {
-        self.input.len() >= half * 2 && self.output.len() >= outputs
+    /// True if inputs and outputs of this many bytes fit.
+    pub fn fits(&self, inputs: usize, outputs: usize) -> bool {
+        self.input.len() >= inputs && self.output.len() >= outputs
     }
 }
 
@@ -176,9 +176,9 @@ impl Worker {
         self.memory
     }
 
-    /// Tells the worker where the tensors of the next window lie; `half` of the input memory holds its inputs.
-    pub(crate) fn place(&mut self, layout: &Layout, half: usize) {
-        self.link.place(layout, half);
+    /// Tells the worker where the tensors of the next window lie.
+    pub(crate) fn place(&mut self, layout: &Layout) {
+        self.link.place(layout);
     }
 
     /// Runs one window of this many calls and returns its time.
@@ -188,14 +188,13 @@ impl Worker {
 }
 
 impl Link {
-    fn place(&mut self, layout: &Layout, half: usize) {
+    fn place(&mut self, layout: &Layout) {
         let words = |base: usize, values: &[usize]| {
             for (at, &value) in values.iter().enumerate() {
                 self.control.store(base + at, value as u64);
             }
         };
-        let inputs: Vec<usize> = layout.inputs.at.iter().map(|at| at + half * layout.memory.0).collect();
-        words(word::INPUT_AT, &inputs);
+        words(word::INPUT_AT, &layout.inputs.at);
         words(word::INPUT_STRIDE, &layout.inputs.stride);
         words(word::OUTPUT_AT, &layout.outputs.at);
         words(word::OUTPUT_STRIDE, &layout.outputs.stride);

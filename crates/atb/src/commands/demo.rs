@@ -26,7 +26,7 @@ pub(super) fn run(context: &Context, args: &DemoArgs) -> Result<u8> {
             folder: folder.clone(),
             cells: task.spec.timed().take(1).cloned().collect(),
             task,
-            protocol: io::load_protocol("certified-1")?,
+            protocol: io::load_protocol("demo-1")?,
             if_busy: IfBusy::Explore,
             quiet_wait_s: QUIET_WAIT_S,
             cancel: cancel.clone(),
