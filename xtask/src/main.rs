@@ -16,7 +16,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask check                                   every rule of the repository, with the places that break it
 cargo xtask docs [--check]                          write docs/protocol.md and docs/codes.md, or compare them
-cargo xtask full                                    the long measurements; writes docs/evidence.md (about an hour)
+cargo xtask full [TASK...]                          the long measurements; writes docs/evidence.md (about an hour)
 cargo xtask new gate|task|proposer|statistic NAME   write a skeleton and print what remains to be done";
 
 fn main() -> ExitCode {
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         ["check"] => tree::Tree::find().and_then(|tree| check::run(&tree)),
         ["docs"] => tree::Tree::find().and_then(|tree| docs::write(&tree)),
         ["docs", "--check"] => tree::Tree::find().and_then(|tree| docs::check(&tree)),
-        ["full"] => tree::Tree::find().and_then(|tree| full::run(&tree)),
+        ["full", tasks @ ..] => tree::Tree::find().and_then(|tree| full::run(&tree, tasks)),
         ["new", kind, name] => tree::Tree::find().and_then(|tree| new::run(&tree.root, kind, name)),
         _ => {
             eprintln!("{USAGE}");

@@ -12,7 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("atb-ledger", &["atb-core"]),
     ("atb-measure", &["atb-core"]),
     ("atb-propose", &["atb-core"]),
-    ("xtask", &["atb-core"]),
+    ("xtask", &["atb-core", "atb-ledger"]),
 ];
 
 /// Edges and crates that are not allowed.

@@ -1,4 +1,4 @@
-//! A small valid campaign under `small-1`, built through the public API from synthetic samples.
+//! A small valid campaign under `fixtures/protocol/ledger-1.toml`, built through the public API from synthetic samples.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests may stop and speak")]
 #![allow(dead_code, reason = "each test binary uses a part of this")]
@@ -13,14 +13,14 @@ use atb_core::quantity::Seed;
 use atb_core::stats::splitmix::SplitMix64;
 use atb_ledger::{Admitted, Ledger};
 
-pub const PROTOCOL: &str = include_str!("../../../../protocol/small-1.toml");
+pub const PROTOCOL: &str = include_str!("../../../../fixtures/protocol/ledger-1.toml");
 pub const KEY: [u8; 32] = [7; 32];
 pub const START_MS: i64 = 1_800_000_000_000;
 pub const CAMPAIGN: &str = "00000000000000c1";
 pub const SESSION: &str = "00000000000000e1";
 
 pub fn protocol() -> Protocol {
-    Protocol::parse("small-1.toml", PROTOCOL).unwrap()
+    Protocol::parse("ledger-1.toml", PROTOCOL).unwrap()
 }
 
 pub fn digest(text: &str) -> Digest {

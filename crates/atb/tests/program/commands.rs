@@ -7,7 +7,7 @@ fn documents_are_shown_checked_and_compared() {
     let home = tempfile::tempdir().unwrap();
     let (exit, shown) = run(home.path(), "protocol show small-1");
     assert_eq!(exit, 0);
-    assert!(shown.contains("[noise]") && shown.contains("cv_cap = 0.05"), "{shown}");
+    assert!(shown.contains("[noise]") && shown.contains("cv_cap = 0.20"), "{shown}");
     let differences = json(home.path(), "protocol diff certified-1 small-1");
     assert!(differences["differences"].as_array().unwrap().len() > 5);
     let digest = json(home.path(), "protocol digest");
