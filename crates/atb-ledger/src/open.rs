@@ -40,7 +40,8 @@ pub struct Ledger {
 impl Ledger {
     /// Makes a new ledger. The path must not exist. A kill leaves no ledger or a whole one.
     pub fn create(path: &Path) -> Result<Self, OpenError> {
-        if path.exists() {
+        // A dangling link is something, too.
+        if path.symlink_metadata().is_ok() {
             return Err(OpenError::new(codes::CANNOT_WRITE, path, "the file exists"));
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
