@@ -83,6 +83,12 @@ impl Ledger {
 
     /// Opens a ledger for reading.
     pub fn open_read_only(path: &Path) -> Result<Self, OpenError> {
+        // A kill within a commit leaves a journal, and only a writer may roll it back.
+        let journal =
+            path.with_file_name(format!("{}-journal", path.file_name().unwrap_or_default().to_string_lossy()));
+        if journal.metadata().is_ok_and(|metadata| metadata.len() > 0) {
+            drop(Self::open_as(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?);
+        }
         Self::open_as(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
 

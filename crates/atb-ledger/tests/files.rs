@@ -240,3 +240,22 @@ fn a_flipped_bit_is_found_or_changes_no_row() {
     println!("400 flipped bits: {refused} not opened, {found} bad rows, {harmless} outside of any row");
     assert!(refused > 60 && found > 60, "{refused} {found}");
 }
+
+#[test]
+fn a_journal_that_a_kill_left_is_rolled_back_for_readers_too() {
+    let (folder, path) = kept();
+    let rows = Ledger::open(&path).unwrap().rows(Chain::Entry).unwrap();
+    // A writer in the middle of its commit: some pages are written, and the journal holds what they were.
+    let writer = Connection::open(&path).unwrap();
+    writer.execute_batch("PRAGMA cache_size = 1; BEGIN; DROP TRIGGER entry_update;").unwrap();
+    writer.execute_batch("UPDATE entry SET body = body || 'x'").unwrap();
+    let killed = folder.path().join("killed.db");
+    fs::copy(&path, &killed).unwrap();
+    fs::copy(folder.path().join("atb.db-journal"), folder.path().join("killed.db-journal")).unwrap();
+    let plain = Connection::open_with_flags(&killed, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let read = plain.query_row("SELECT count(*) FROM entry", [], |row| row.get::<_, i64>(0));
+    assert!(read.is_err(), "the journal is not hot");
+    drop(plain);
+    assert_eq!(Ledger::open_read_only(&killed).unwrap().rows(Chain::Entry).unwrap(), rows);
+    assert_eq!(verify(&killed).unwrap().first_bad, None);
+}

@@ -37,7 +37,7 @@ impl Fault {
             WorkerFault::Harness { .. } => Outcome::HarnessError(codes::WORKER_START),
             WorkerFault::Load(_) => Outcome::Rejected(codes::LOAD),
             WorkerFault::NoSymbol => Outcome::Rejected(codes::NO_SYMBOL),
-            WorkerFault::Ended(_) => Outcome::Crashed(codes::CRASHED),
+            WorkerFault::Ended(_) | WorkerFault::HandOff(_) => Outcome::Crashed(codes::CRASHED),
             WorkerFault::TimedOut(_) => Outcome::CandidateTimeout(codes::CANDIDATE_TIMEOUT),
         };
         let source = match fault {

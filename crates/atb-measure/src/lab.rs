@@ -203,13 +203,11 @@ impl Lab {
             padding,
             timeout_ms: self.protocol.kernel_run_timeout_s() * 1000,
         };
-        let spare = self.spare.take().filter(|spare| spare.fits(memory.0, memory.1));
-        let memory = match spare {
-            Some(spare) => spare,
-            None => {
-                Memory::new(memory.0, memory.1).map_err(|error| Fault::harness("make a worker's memory", &error))?
-            }
+        let memory = match self.spare.take() {
+            Some(spare) => spare.renew(memory.0, memory.1),
+            None => Memory::new(memory.0, memory.1),
         };
+        let memory = memory.map_err(|error| Fault::harness("make a worker's memory", &error))?;
         Worker::start(&start, memory).map_err(|fault| Fault::of_worker(&fault, "while loading"))
     }
 

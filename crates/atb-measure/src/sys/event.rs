@@ -11,11 +11,21 @@ use super::check;
 pub struct Event(File);
 
 impl Event {
-    /// A new event that is not set.
-    pub fn new() -> io::Result<Self> {
+    /// A new event that is not set. Waiting for one that `never_blocks` fails if it is not set.
+    pub fn new(never_blocks: bool) -> io::Result<Self> {
+        let flags = libc::EFD_CLOEXEC | if never_blocks { libc::EFD_NONBLOCK } else { 0 };
         // SAFETY: the call takes no pointers; a successful result is a new descriptor that we own.
-        let fd = unsafe { OwnedFd::from_raw_fd(check(libc::eventfd(0, libc::EFD_CLOEXEC))?) };
+        let fd = unsafe { OwnedFd::from_raw_fd(check(libc::eventfd(0, flags))?) };
         Ok(Self(File::from(fd)))
+    }
+
+    /// True if the event is set, and if setting it would block: the other side can do both to it.
+    pub fn state(&self) -> io::Result<(bool, bool)> {
+        let events = libc::POLLIN | libc::POLLOUT;
+        let mut poll = libc::pollfd { fd: self.0.as_raw_fd(), events, revents: 0 };
+        // SAFETY: `poll` is a valid array of one entry.
+        check(unsafe { libc::poll(&raw mut poll, 1, 0) })?;
+        Ok((poll.revents & libc::POLLIN != 0, poll.revents & libc::POLLOUT == 0))
     }
 
     /// Wraps a descriptor that was inherited.
@@ -28,9 +38,11 @@ impl Event {
         (&self.0).write_all(&1_u64.to_ne_bytes())
     }
 
-    /// Waits until the event is set, and clears it.
-    pub fn wait(&self) -> io::Result<()> {
-        (&self.0).read_exact(&mut [0; 8])
+    /// Waits until the event is set, clears it, and returns how often it was set.
+    pub fn wait(&self) -> io::Result<u64> {
+        let mut times = [0; 8];
+        (&self.0).read_exact(&mut times)?;
+        Ok(u64::from_ne_bytes(times))
     }
 }
 

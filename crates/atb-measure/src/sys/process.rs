@@ -122,8 +122,13 @@ fn enter(limits: &Limits, parent: u32) -> io::Result<()> {
 
 fn limit(resource: libc::__rlimit_resource_t, value: Option<u64>) -> io::Result<()> {
     let Some(value) = value else { return Ok(()) };
-    let limit = libc::rlimit { rlim_cur: value, rlim_max: value };
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is a valid rlimit.
+    check(unsafe { libc::getrlimit(resource, &raw mut limit) })?;
+    // Only root may raise what the user has lowered.
+    let value = value.min(limit.rlim_max);
+    limit = libc::rlimit { rlim_cur: value, rlim_max: value };
+    // SAFETY: as above.
     check(unsafe { libc::setrlimit(resource, &raw const limit) }).map(drop)
 }
 

@@ -30,7 +30,7 @@ pub fn serve() -> io::Result<()> {
     done.set()?;
     let Ok(symbol) = symbol else {
         // The parent reads the message while this process waits to be killed.
-        return go.wait();
+        return go.wait().map(drop);
     };
     loop {
         go.wait()?;

@@ -59,6 +59,9 @@ pub enum WorkerFault {
     /// The process ended by itself.
     #[error("the worker ended: {0}")]
     Ended(String),
+    /// The worker signalled out of turn, or made the signals unusable.
+    #[error("the worker broke the hand-off: {0}")]
+    HandOff(&'static str),
     /// The process was killed at its time limit.
     #[error("the worker was killed at its limit of {0} ms")]
     TimedOut(u64),
@@ -70,8 +73,8 @@ fn harness(step: &'static str) -> impl FnOnce(io::Error) -> WorkerFault {
 
 /// The memory through which inputs and outputs pass.
 ///
-/// It outlives its worker and serves the next: pages of the same machine addresses, so that runs do not differ by which pages they
-/// were given, and no pages to be made and zeroed in each run.
+/// That of the inputs outlives its worker and serves the next, cleared, so that fewer pages are made in each run. That of the outputs
+/// does not: who may write to memory may also choose its pages, for the worker after.
 #[derive(Debug)]
 pub struct Memory {
     /// The inputs: sealed, so that workers can only read them.
@@ -85,18 +88,30 @@ pub struct Memory {
 impl Memory {
     /// Memory for inputs and outputs, in bytes each.
     pub fn new(inputs: usize, outputs: usize) -> io::Result<Self> {
-        let (input_fd, output_fd) = (Memfd::new("input", inputs)?, Memfd::new("output", outputs)?);
+        let input_fd = Memfd::new("input", inputs)?;
         let input = Mapping::new(input_fd.as_fd(), input_fd.len(), true, false)?;
-        let output = Mapping::new(output_fd.as_fd(), output_fd.len(), true, false)?;
         input_fd.seal_for_reader()?;
-        output_fd.seal_size()?;
+        let (output, output_fd) = shared_outputs(outputs)?;
         Ok(Self { input, output, input_fd, output_fd })
     }
 
-    /// True if inputs and outputs of this many bytes fit.
-    pub fn fits(&self, inputs: usize, outputs: usize) -> bool {
-        self.input.len() >= inputs && self.output.len() >= outputs
+    /// The same inputs, if they are large enough, with new outputs.
+    pub fn renew(self, inputs: usize, outputs: usize) -> io::Result<Self> {
+        if self.input.len() < inputs {
+            return Self::new(inputs, outputs);
+        }
+        let Self { mut input, input_fd, .. } = self;
+        input.bytes_mut().fill(0);
+        let (output, output_fd) = shared_outputs(outputs)?;
+        Ok(Self { input, output, input_fd, output_fd })
     }
+}
+
+fn shared_outputs(bytes: usize) -> io::Result<(Mapping, Memfd)> {
+    let memory = Memfd::new("output", bytes)?;
+    let mapping = Mapping::new(memory.as_fd(), memory.len(), true, false)?;
+    memory.seal_size()?;
+    Ok((mapping, memory))
 }
 
 /// A running worker; killed with its process group when dropped.
@@ -119,9 +134,8 @@ pub struct Link {
 }
 
 impl Worker {
-    /// Starts a worker and waits until its code is loaded. Nothing that an earlier worker left in the memory reaches this one.
-    pub fn start(start: &Start<'_>, mut memory: Memory) -> Result<Self, WorkerFault> {
-        memory.output.bytes_mut().fill(0);
+    /// Starts a worker and waits until its code is loaded.
+    pub fn start(start: &Start<'_>, memory: Memory) -> Result<Self, WorkerFault> {
         let control_fd = Memfd::new("control", PAGE).map_err(harness("make control memory"))?;
         let status_fd = Memfd::new("status", PAGE).map_err(harness("make status memory"))?;
         let map = |memory: &Memfd, writable| {
@@ -130,7 +144,8 @@ impl Worker {
         let mut control = map(&control_fd, true)?;
         let status_page = map(&status_fd, false)?;
         control_fd.seal_for_reader().and_then(|()| status_fd.seal_size()).map_err(harness("seal memory"))?;
-        let (go, done) = Event::new().and_then(|go| Ok((go, Event::new()?))).map_err(harness("make the hand-off"))?;
+        let (go, done) =
+            Event::new(false).and_then(|go| Ok((go, Event::new(true)?))).map_err(harness("make the hand-off"))?;
 
         control.store(word::OPERATION, start.operation.number());
         let name = start.symbol.as_bytes();
@@ -221,8 +236,14 @@ impl Link {
     /// Runs one window of this many calls and returns its time.
     pub fn window(&mut self, calls: u64) -> Result<Nanos, WorkerFault> {
         self.control.store(word::CALLS, calls);
+        // Both descriptors are the worker's, too. What it did to them must neither block this process nor pass for its fault.
+        let (go, done) = (self.go.state(), self.done.state());
+        let (go, done) = go.and_then(|go| Ok((go, done?))).map_err(harness("look at the hand-off"))?;
+        if go != (false, false) || done.0 {
+            return Err(WorkerFault::HandOff("it signalled between windows"));
+        }
         let start = clock::now();
-        self.go.set().map_err(harness("start a window"))?;
+        self.go.set().map_err(|_| WorkerFault::HandOff("it cannot be told to go"))?;
         let waited = wait_either(&self.done, self.group.pidfd(), self.timeout_ms);
         let end = clock::now();
         self.after(waited)?;
@@ -236,7 +257,11 @@ impl Link {
 
     fn after(&mut self, waited: io::Result<Waited>) -> Result<(), WorkerFault> {
         match waited.map_err(harness("wait for a worker"))? {
-            Waited::Set => self.done.wait().map_err(harness("end a window")),
+            Waited::Set => match self.done.wait() {
+                Ok(1) => Ok(()),
+                Ok(_) => Err(WorkerFault::HandOff("it signalled more than once")),
+                Err(_) => Err(WorkerFault::HandOff("it took its signal back")),
+            },
             Waited::Ended => {
                 let status = self.group.kill().map_err(harness("reap a worker"))?;
                 Err(WorkerFault::Ended(describe(status)))

@@ -18,7 +18,7 @@ use crate::io::crash_point;
 pub enum BlockEnd {
     /// Admitted: the row and what it holds.
     Admitted(Admitted, Box<BlockBody>),
-    /// Over the noise cap twice.
+    /// Refused for noise twice: scatter over the cap, or windows too short.
     Noise,
     /// A run of this arm failed; the block is void.
     Failed(usize, Fault),
@@ -26,7 +26,7 @@ pub enum BlockEnd {
 
 impl Campaign {
     /// The number of the next block of a phase: above every admitted, refused and voided one.
-    pub fn next_index(&self, phase: Phase) -> Result<u64> {
+    fn next_index(&self, phase: Phase) -> Result<u64> {
         let admitted = self.mine(|block: &BlockBody| block.campaign.as_str())?;
         let admitted = admitted.into_iter().filter(|block| block.phase == phase).map(|block| block.index);
         let prefix = format!("{}/{}/", self.body.id, phase.name());
@@ -43,13 +43,38 @@ impl Campaign {
         Ok(rows.iter().filter_map(|row| serde_json::from_str(&row.body).ok()).collect())
     }
 
+    /// Blocks of a phase that were refused for noise: scatter over the cap, or windows too short.
+    pub(super) fn noisy_blocks(&self, phase: Phase) -> Result<Vec<BlockBody>> {
+        let noise = [codes::CV_CAP, codes::WINDOW_FLOOR].map(|code| code.to_string());
+        let refused = self.refusals()?.into_iter().filter(|refusal| noise.contains(&refusal.code));
+        let blocks = refused.filter_map(|refusal| serde_json::from_str::<BlockBody>(&refusal.refused).ok());
+        Ok(blocks.filter(|block| block.campaign == self.body.id && block.phase == phase).collect())
+    }
+
+    /// Index and attempt of the next block with these arms: the next index, unless a kill came after the first of two attempts.
+    pub(super) fn next_attempt(&self, phase: Phase, arms: &[Arm<'_>]) -> Result<(u64, u64)> {
+        let next = self.next_index(phase)?;
+        let last = self.noisy_blocks(phase)?.into_iter().next_back();
+        let sources = || arms.iter().map(|arm| (arm.role, arm.checked.built().source()));
+        Ok(match last {
+            Some(block)
+                if block.index + 1 == next
+                    && block.attempt <= self.plan.protocol.noise_remeasures()
+                    && block.arms.iter().map(|arm| (arm.role, arm.source)).eq(sources()) =>
+            {
+                (block.index, block.attempt + 1)
+            }
+            _ => (next, 1),
+        })
+    }
+
     /// Measures a block, submits it, and measures it again once as a whole if its scatter is over the cap, or if its windows are
     /// too short because the machine is faster than when K was chosen.
     pub fn block(&mut self, phase: Phase, pairs: u64, arms: &[Arm<'_>], what: &str) -> Result<BlockEnd> {
-        let index = self.next_index(phase)?;
+        let (index, first) = self.next_attempt(phase, arms)?;
         // A void block leaves no row, and its seeds may not be used again.
         self.used_index[phase as usize] = index;
-        for attempt in 1..=1 + self.plan.protocol.noise_remeasures() {
+        for attempt in first..=1 + self.plan.protocol.noise_remeasures() {
             let measured = match self.measure(phase, index, attempt, pairs, arms, what)? {
                 Ok(measured) => measured,
                 Err((arm, fault)) => return Ok(BlockEnd::Failed(arm, fault)),
@@ -65,9 +90,14 @@ impl Campaign {
                 Err(IngestError::Refused { code, .. }) if code == codes::WINDOW_FLOOR => {
                     self.console.line(&format!("  {what}: windows too short ({code}), K is chosen anew"));
                     let lab = self.lab()?;
-                    for arm in arms {
-                        let failed = |fault| Error::Fault { context: "failed to choose K anew".into(), fault };
-                        lab.recalibrate(arm.checked, arm.env).map_err(failed)?;
+                    for (at, arm) in arms.iter().enumerate() {
+                        match lab.recalibrate(arm.checked, arm.env) {
+                            Ok(()) => {}
+                            Err(fault) if fault.is_harness() => {
+                                return Err(Error::Fault { context: "failed to choose K anew".into(), fault });
+                            }
+                            Err(fault) => return Ok(BlockEnd::Failed(at, fault)),
+                        }
                     }
                 }
                 Err(error) => return Err(error.into()),

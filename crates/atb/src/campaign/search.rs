@@ -10,6 +10,7 @@ use atb_core::entry::{BlockBody, Body, CandidateBody, FORMAT, FaultBody, KeepBod
 use atb_core::task::{Point, Space};
 use atb_ledger::{Admitted, RatchetDecision};
 use atb_measure::correctness::Checked;
+use atb_measure::fault::Fault;
 use atb_measure::sys::clock;
 use atb_measure::timing::Arm;
 use atb_propose::{History, Proposal, Proposer};
@@ -22,10 +23,13 @@ type Field = Vec<(CandidateBody, Checked)>;
 
 impl Campaign {
     /// Runs generations until the proposals are used up.
-    pub fn search(&mut self, proposer: &dyn Proposer, arms: &Arms) -> Result<()> {
+    pub fn search(&mut self, proposer: &dyn Proposer, arms: &mut Arms) -> Result<()> {
         let space = self.space()?.clone();
         for generation in 1.. {
-            self.renew_session()?;
+            if self.head_failed()? {
+                break;
+            }
+            self.renew_session(arms)?;
             let candidates = self.generation(generation, proposer, &space)?;
             if candidates.is_empty() {
                 break;
@@ -128,7 +132,8 @@ impl Campaign {
             return self.decide(&row, &confirm, generation);
         }
         let screened = blocks.into_iter().find(|block| block.phase == Phase::Screen);
-        if screened.is_none() && self.later_work(generation)? {
+        let phase = if screened.is_none() { Phase::Screen } else { Phase::Confirm };
+        if (screened.is_none() && self.later_work(generation)?) || self.over_the_cap(phase, &candidates)? {
             return Ok(());
         }
         self.console.line(&format!("generation {generation}: {} candidates", candidates.len()));
@@ -143,7 +148,13 @@ impl Campaign {
                 self.check_all(candidates.into_iter().filter(|candidate| Some(candidate.source) == best).collect())?
             }
         };
-        let kept = self.parent()?;
+        let kept = match self.parent_digest()? {
+            (false, _) => None,
+            (true, digest) => match self.checked_keep(digest)? {
+                Some(checked) => Some(checked),
+                None => return Ok(()),
+            },
+        };
         let parent = kept.as_ref().unwrap_or(&arms.compiler);
         let screened = match screened {
             Some(block) => Some(block),
@@ -208,10 +219,8 @@ impl Campaign {
                 }
                 BlockEnd::Noise => return Ok(None),
                 BlockEnd::Failed(0, fault) => {
-                    return Err(crate::error::Error::Fault {
-                        context: "the parent failed in a timed run".into(),
-                        fault,
-                    });
+                    self.parent_failed(parent.built().source(), fault)?;
+                    return Ok(None);
                 }
                 BlockEnd::Failed(at, fault) => {
                     let (candidate, _) = field.remove(at - 1);
@@ -235,19 +244,45 @@ impl Campaign {
         parent: &Checked,
         generation: u64,
     ) -> Result<()> {
-        let pairs = self.confirm_pairs(self.next_index(Phase::Confirm)?);
         let arms = [arm(Role::Parent, parent), arm(Role::Candidate, checked)];
+        let (index, _) = self.next_attempt(Phase::Confirm, &arms)?;
+        let pairs = self.confirm_pairs(index);
         match self.block(Phase::Confirm, pairs, &arms, &format!("confirm {generation}"))? {
             BlockEnd::Admitted(row, block) => self.decide(&row, &block, generation),
             BlockEnd::Noise => {
                 self.console.line("  inconclusive(noise): over the cap twice");
                 Ok(())
             }
-            BlockEnd::Failed(0, fault) => {
-                Err(crate::error::Error::Fault { context: "the parent failed in a timed run".into(), fault })
-            }
+            BlockEnd::Failed(0, fault) => self.parent_failed(parent.built().source(), fault),
             BlockEnd::Failed(_, fault) => self.record_fault(candidate.source, &fault),
         }
+    }
+
+    /// A parent that fails after its keep is a candidate with a fault, which ends the search; a root that fails is the task's fault.
+    fn parent_failed(&mut self, parent: Digest, fault: Fault) -> Result<()> {
+        if self.parent_digest()? == (true, parent) {
+            self.console.line(&format!("  the parent failed after its keep: {}", fault.outcome));
+            return self.record_fault(parent, &fault);
+        }
+        Err(crate::error::Error::Fault { context: "the root failed in a timed run".into(), fault })
+    }
+
+    /// True if the kept candidate has failed since.
+    fn head_failed(&self) -> Result<bool> {
+        let (kept, head) = self.parent_digest()?;
+        let faults = self.mine(|fault: &FaultBody| fault.campaign.as_str())?;
+        Ok(kept && faults.iter().any(|fault| fault.candidate == head))
+    }
+
+    /// True if a block of this phase with one of these candidates was refused for noise as often as it may be measured.
+    fn over_the_cap(&self, phase: Phase, candidates: &[CandidateBody]) -> Result<bool> {
+        let attempts = 1 + self.plan.protocol.noise_remeasures();
+        let of_these = |block: &BlockBody| {
+            let mut arms = block.arms.iter().filter(|arm| arm.role == Role::Candidate);
+            arms.any(|arm| candidates.iter().any(|candidate| candidate.source == arm.source))
+        };
+        let noisy = self.noisy_blocks(phase)?;
+        Ok(noisy.iter().any(|block| block.attempt >= attempts && of_these(block)))
     }
 
     fn confirm_pairs(&self, index: u64) -> u64 {
@@ -295,26 +330,18 @@ impl Campaign {
         }
     }
 
-    /// The current parent as checked code; None if it is the root, which `Arms` holds.
-    fn parent(&mut self) -> Result<Option<Checked>> {
-        match self.parent_digest()? {
-            (true, digest) => self.checked_keep(digest).map(Some),
-            (false, _) => Ok(None),
+    /// Builds and checks a kept candidate again, as the parent or the head. None if it no longer passes, which is recorded.
+    fn checked_keep(&mut self, digest: Digest) -> Result<Option<Checked>> {
+        let flags = self.compiler_flags()?;
+        let text = self.plan.folder.read_candidate(digest)?;
+        match self.build_and_check(&text, &flags, &[], &[])? {
+            Ok(checked) => Ok(Some(checked)),
+            Err(fault) => self.parent_failed(digest, fault).map(|()| None),
         }
     }
 
-    /// Builds and checks a kept candidate again, as the parent or the head.
-    fn checked_keep(&mut self, digest: Digest) -> Result<Checked> {
-        let flags = self.compiler_flags()?;
-        let text = self.plan.folder.read_candidate(digest)?;
-        self.build_and_check(&text, &flags, &[], &[])?.map_err(|fault| crate::error::Error::Fault {
-            context: "a kept candidate no longer passes its check".into(),
-            fault,
-        })
-    }
-
     /// REPORT: head, controls and baselines on fresh inputs, once, if something was kept.
-    pub fn report(&mut self, arms: &Arms) -> Result<()> {
+    pub fn report(&mut self, arms: &mut Arms) -> Result<()> {
         let blocks = self.mine(|block: &BlockBody| block.campaign.as_str())?;
         if let Some(block) = blocks.into_iter().find(|block| block.phase == Phase::Report) {
             let row = self.ledger.admitted::<BlockBody>(&block.key())?;
@@ -322,11 +349,13 @@ impl Campaign {
             return row.map_or(Ok(()), |row| self.report_gates(&row, &block));
         }
         let (kept, digest) = self.parent_digest()?;
-        if !kept {
+        let last = 1 + self.plan.protocol.noise_remeasures();
+        let too_noisy = self.noisy_blocks(Phase::Report)?.iter().any(|block| block.attempt >= last);
+        if !kept || too_noisy || self.head_failed()? {
             return Ok(());
         }
-        self.renew_session()?;
-        let head = self.checked_keep(digest)?;
+        self.renew_session(arms)?;
+        let Some(head) = self.checked_keep(digest)? else { return Ok(()) };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share between 0.01 and 0.1")]
         let slow_ppm = (self.plan.protocol.session_slowdown().get() * 1e6).round() as u64;
         let mut list = vec![
@@ -346,8 +375,10 @@ impl Campaign {
                 self.console.line("  report: inconclusive(noise), over the cap twice");
                 Ok(())
             }
+            // Head, head again, and the head slowed down.
+            BlockEnd::Failed(0..=2, fault) => self.parent_failed(digest, fault),
             BlockEnd::Failed(_, fault) => {
-                Err(crate::error::Error::Fault { context: "a report arm failed".into(), fault })
+                Err(crate::error::Error::Fault { context: "a baseline failed in a timed run".into(), fault })
             }
         }
     }

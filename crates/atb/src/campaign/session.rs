@@ -8,7 +8,7 @@ use atb_measure::fingerprint;
 use atb_measure::lab::{Lab, LabSetup, SessionKey};
 use atb_measure::sys::clock;
 
-use super::{Campaign, random_id};
+use super::{Arms, Campaign, random_id};
 use crate::error::{Error, Result};
 use crate::io;
 
@@ -23,10 +23,10 @@ impl Campaign {
         self.session.is_none() || u64::try_from(age_ms).is_ok_and(|age| age > limit)
     }
 
-    /// Opens a session if none is open or the open one is too old. Returns true if a new one was opened.
-    pub fn ensure_session(&mut self) -> Result<bool> {
+    /// Opens a session if none is open or the open one is too old. Only with its baselines can blocks cite it.
+    pub(super) fn ensure_session(&mut self) -> Result<()> {
         if !self.needs_session() {
-            return Ok(false);
+            return Ok(());
         }
         let key = SessionKey::random().map_err(|source| Error::Unwritable { path: "a session key".into(), source })?;
         let setup = LabSetup {
@@ -59,13 +59,13 @@ impl Campaign {
         self.session_started_ms = clock::wall_ms();
         self.session = Some(body);
         self.lab = Some(lab);
-        Ok(true)
+        Ok(())
     }
 
-    /// Opens a new session, with its baselines, if the open one is too old for another generation or report.
-    pub fn renew_session(&mut self) -> Result<()> {
-        if self.ensure_session()? {
-            self.baselines()?;
+    /// Replaces the session, and the arms that were measured in it, if it is too old for another generation or report.
+    pub fn renew_session(&mut self, arms: &mut Arms) -> Result<()> {
+        if self.needs_session() {
+            *arms = self.baselines()?;
         }
         Ok(())
     }
@@ -85,7 +85,6 @@ impl Campaign {
 
     /// The open lab.
     pub(super) fn lab(&mut self) -> Result<&mut Lab> {
-        self.ensure_session()?;
         self.lab.as_mut().ok_or_else(|| super::usage("no session is open".into(), "report this"))
     }
 

@@ -51,9 +51,9 @@ fn search(plan: Plan, console: Console) -> Result<String> {
         stop_rule: "after one generation".to_owned(),
     };
     let mut campaign = Campaign::register(plan, &registration, console)?;
-    let arms = campaign.baselines()?;
-    campaign.search(&Deterministic, &arms)?;
-    campaign.report(&arms)?;
+    let mut arms = campaign.baselines()?;
+    campaign.search(&Deterministic, &mut arms)?;
+    campaign.report(&mut arms)?;
     campaign.close("complete")?;
     Ok(campaign.id().to_owned())
 }

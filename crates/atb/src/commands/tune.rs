@@ -61,9 +61,9 @@ pub(super) fn run(context: &Context, args: TuneArgs) -> Result<u8> {
 
 /// Everything between the registration and the report.
 fn work(campaign: &mut Campaign, proposer: &dyn Proposer) -> Result<()> {
-    let arms = campaign.baselines()?;
-    campaign.search(proposer, &arms)?;
-    campaign.report(&arms)?;
+    let mut arms = campaign.baselines()?;
+    campaign.search(proposer, &mut arms)?;
+    campaign.report(&mut arms)?;
     campaign.close("complete")
 }
 

@@ -117,6 +117,11 @@ pub(super) fn conclude(records: &Records, stops: &Stops, gates: &[GateReport]) -
 
 /// The head over the baselines, from the REPORT block.
 fn of_report(records: &Records, stops: &Stops, head: Digest) -> Result<Conclusion, ReportError> {
+    if let Some(fault) = records.faults.iter().find(|fault| fault.candidate == head) {
+        let (code, detail) = (text::clean(&fault.code, 8), text::clean(&fault.detail, 400));
+        let reason = format!("candidate {} failed after its keep: {code}: {detail}", head.short());
+        return Ok(Conclusion::without_block(outcome_of(&fault.outcome, &fault.code)?, reason));
+    }
     if let Some(stored) = records.phase(Phase::Report).last() {
         return of_baselines(records, stops, stored, Role::Head);
     }

@@ -64,6 +64,8 @@ fn a_file_that_cannot_be_a_candidate_is_refused_before_anything_is_made() {
 
 #[test]
 fn a_candidate_at_fault_leaves_its_fault_and_no_block() {
+    const CHAIN: &str = "static float chain(float x) { float t = x; for (int i = 0; i < 1000; i++) t = t * 0.5f + x * 0.25f; return t; }\n";
+    const CORRECT: &str = "for (int64_t i = 0; i < dims[0] * dims[1]; i++) y[i] = chain(x[i]);";
     const HEAD: &str = "void it_chain(const float *x, float *y, const int64_t *dims, void *ws)";
     let _one = measuring();
     let directory = folder();
@@ -95,6 +97,28 @@ fn a_candidate_at_fault_leaves_its_fault_and_no_block() {
         ),
         ("zeros.c", format!("{HEAD} {{ for (int64_t i = 0; i < dims[0] * dims[1]; i++) y[i] = 0; }}"), "ATB509"),
         ("input.c", format!("{HEAD} {{ ((float *)x)[0] = 1; }}"), "ATB512"),
+        (
+            "flood.c",
+            format!(
+                "#include <unistd.h>\n{CHAIN}{HEAD} {{ {CORRECT} static int n; uint64_t v = ~1ull; if (n++ == 1) (void)!write(7, &v, 8); }}"
+            ),
+            "ATB512",
+        ),
+        (
+            "unblock.c",
+            format!(
+                "#include <fcntl.h>\n#include <unistd.h>\n{CHAIN}{HEAD} {{ {CORRECT} fcntl(7, F_SETFL, O_NONBLOCK); \
+                 uint64_t v = ~1ull; (void)!write(7, &v, 8); }}"
+            ),
+            "ATB512",
+        ),
+        (
+            "twice.c",
+            format!(
+                "#include <unistd.h>\n{CHAIN}{HEAD} {{ {CORRECT} static int n; uint64_t v = 1; if (n++ % 2 == 1) (void)!write(8, &v, 8); }}"
+            ),
+            "ATB512",
+        ),
         ("lazy.c", format!("{HEAD} {{}}"), "ATB511"),
         ("crash.c", format!("{HEAD} {{ __builtin_trap(); }}"), "ATB512"),
         ("leave.c", format!("#include <stdlib.h>\n{HEAD} {{ _Exit(0); }}"), "ATB512"),
@@ -109,7 +133,7 @@ fn a_candidate_at_fault_leaves_its_fault_and_no_block() {
         assert!(!ran.all().contains('\u{1b}'), "{file}: the candidate's bytes reach the terminal: {:?}", ran.all());
         assert_clean(here);
     }
-    assert_eq!(count(&here.join("out/atb.db"), "fault"), 19);
+    assert_eq!(count(&here.join("out/atb.db"), "fault"), 22);
 }
 
 #[test]

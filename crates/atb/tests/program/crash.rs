@@ -214,3 +214,89 @@ fn wait_for(db: &Path, kind: &str) {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+/// Copies the tests' task and protocol into a directory, with edits of the space's code and of the protocol, and returns the
+/// arguments of a campaign there.
+fn edited(here: &Path, code: (&str, &str), cap: &str) -> Vec<String> {
+    let fixtures = crate::support::root().join("fixtures");
+    let copy = |from: &Path, to: &Path| {
+        std::fs::create_dir_all(to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
+            std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    };
+    let task = here.join("tasks/it_chain");
+    copy(&fixtures.join("tasks/it_chain"), &task);
+    copy(&fixtures.join("tasks/it_chain/baselines"), &task.join("baselines"));
+    let replace = |from: &Path, to: &Path, old: &str, new: &str| {
+        let text = std::fs::read_to_string(from).unwrap();
+        assert!(text.contains(old), "{} is not in {}", old, from.display());
+        std::fs::write(to, text.replacen(old, new, 1)).unwrap();
+    };
+    replace(&task.join("space.c"), &task.join("space.c"), code.0, code.1);
+    replace(
+        &fixtures.join("protocol/it-1.toml"),
+        &here.join("it.toml"),
+        "[noise.cv_cap]\nvalue = 0.25",
+        &format!("[noise.cv_cap]\nvalue = {cap}"),
+    );
+    let tune = "tune it_chain --iterations 2 --out out --tasks tasks --protocol it.toml --exploratory --quiet";
+    tune.split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn a_candidate_that_fails_after_its_keep_is_the_campaigns_outcome() {
+    let _one = measuring();
+    let directory = tempfile::tempdir().unwrap();
+    let (here, db) = (directory.path(), directory.path().join("out/atb.db"));
+    let flag = here.join("flag");
+    let broken = format!("y[i] = access(\"{}\", 0) == 0 ? 0.25f : sum", flag.display());
+    let start = edited(here, ("y[i] = sum", &broken), "0.25");
+    let space = here.join("tasks/it_chain/space.c");
+    let text = std::fs::read_to_string(&space).unwrap();
+    std::fs::write(&space, format!("#include <unistd.h>\n{text}")).unwrap();
+    // The keep follows the second admitted block.
+    assert_eq!(aborted(here, &borrowed(&start), "campaign.after-block:2").code(), ABORTED);
+    std::fs::write(&flag, "").unwrap();
+    let ran = atb(here, &["tune", "--resume", "out", "--quiet", "--json"]).expect(11, &[]);
+    assert_eq!((&ran.json()["outcome"], &ran.json()["kept"]), (&"incorrect".into(), &0.into()), "{}", ran.all());
+    assert_eq!((count(&db, "keep"), count(&db, "fault"), count(&db, "close")), (1, 1, 1));
+    assert_kept(&db, &[], "the end");
+}
+
+#[test]
+fn a_kill_between_two_attempts_earns_no_third() {
+    let _one = measuring();
+    let directory = tempfile::tempdir().unwrap();
+    let (here, db) = (directory.path(), directory.path().join("out/atb.db"));
+    // Ahead of its parent, and never twice at the same speed.
+    let noisy = "sum += chain(x[i]); for (int extra = getpid() % 4 * 50; extra > 0; extra--) __asm__ volatile(\"\" : \"+g\"(sum))";
+    let start = edited(here, ("sum += chain(x[i])", noisy), "0.005");
+    let space = here.join("tasks/it_chain/space.c");
+    let text = std::fs::read_to_string(&space).unwrap();
+    std::fs::write(&space, format!("#include <unistd.h>\n{text}")).unwrap();
+    let attempts = || -> Vec<(String, u64, u64)> {
+        let ledger = Ledger::open_read_only(&db).unwrap();
+        let refused = ledger.rows(Chain::Refusal).unwrap().into_iter().map(|row| {
+            let body: serde_json::Value = serde_json::from_str(&row.body).unwrap();
+            let block: serde_json::Value = serde_json::from_str(body["refused"].as_str().unwrap()).unwrap();
+            let number = |key: &str| block[key].as_u64().unwrap();
+            (block["phase"].as_str().unwrap().to_owned(), number("index"), number("attempt"))
+        });
+        refused.collect()
+    };
+    let mut arguments = borrowed(&start);
+    // Killed at each new commit until the first refusal is on record; a resumed campaign first commits a session and two baselines.
+    for commit in std::iter::once(12).chain(std::iter::repeat_n(4, 20)) {
+        let ran = aborted(here, &arguments, &format!("ledger.after-commit:{commit}"));
+        assert_eq!(ran.code(), ABORTED, "{}", ran.all());
+        arguments = vec!["tune", "--resume", "out", "--quiet"];
+        if !attempts().is_empty() {
+            break;
+        }
+    }
+    assert_eq!(attempts(), [("confirm".to_owned(), 1, 1)]);
+    atb(here, &arguments).expect(16, &["inconclusive(noise)"]);
+    assert_eq!(attempts(), [("confirm".to_owned(), 1, 1), ("confirm".to_owned(), 1, 2)]);
+    assert_kept(&db, &[], "the end");
+}
