@@ -1,5 +1,5 @@
 -- Three append-only chains with the same columns, and the seeds that blocks have used.
--- CHECK and FOREIGN KEY are not used: both can be switched off per connection. All rules are triggers (002, 003).
+-- CHECK and FOREIGN KEY are not used: both can be switched off per connection. All rules are triggers (003, 004).
 
 CREATE TABLE entry (
     seq INTEGER PRIMARY KEY,

@@ -158,7 +158,7 @@ impl Lab {
             }
             calls = fill_window(target, median / calls as f64, most).clamp(calls + 1, calls * 16).min(most);
         }
-        // Then in the steady state of a run: warmed up, inputs made by the helper meanwhile.
+        // Then in the steady state of a run: warmed up, inputs made by both processors.
         let layout = self.layout(&shape.dims, calls, 0)?;
         let median = self.pilot_windows(&mut worker, &layout, streams, &mut place, 40, &shape.name)?;
         let per_call = median / calls as f64;

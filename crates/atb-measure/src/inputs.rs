@@ -2,7 +2,7 @@
 //!
 //! The stream is AES-128 in counter mode. Its key comes from the session key, which never leaves this process, and the pair's
 //! public seed. The counter's high words name tensor, cell, window and call, so both arms of a pair read the same stream, each
-//! taking its prefix, and no input is ever repeated.
+//! taking its prefix, and no input is repeated within a run.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -78,7 +78,7 @@ pub(crate) struct Window<'a> {
     pub(crate) layout: &'a Layout,
     /// Its place in the streams.
     pub(crate) place: Place,
-    /// The window after it, prepared meanwhile.
+    /// The window after it, prepared once this one is checked.
     pub(crate) next: Option<Place>,
     /// Calls compared in full.
     pub(crate) full: &'a [usize],

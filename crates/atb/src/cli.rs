@@ -15,17 +15,17 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
                   a database that recomputes every rule from the raw samples.",
     after_help = "Examples:\n  atb demo                               see the whole loop in under two minutes\n  \
                   atb task show softmax_rows             what a task asks for\n  \
-                  atb measure softmax_rows mine.c        is my kernel faster than the compiler's?\n  \
+                  atb measure softmax_rows mine.c        is my kernel faster than the fastest baseline?\n  \
                   atb tune matmul --iterations 24        search, keep, report\n  \
                   atb verify atb-out/DIR/atb.db          recheck every row\n\nExit codes: 0 faster or ok, 1 harness, 2 usage, 10 refused or \
-                  bad ledger,\n11 candidate's fault, 12 quarantined, 13 not quiet, 14 not delivered,\n15 equivalent, 16 inconclusive, \
+                  bad ledger,\n11 candidate's fault, 12 quarantined, 13 not quiet,\n15 equivalent, 16 inconclusive, \
                   17 slower, 18 void or cancelled."
 )]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Print one JSON object as the last line of standard output.
+    /// Print one JSON object as the last line of standard output; errors go to standard error.
     #[arg(long, global = true)]
     pub json: bool,
     /// Tasks from this folder instead of the built-in ones.
@@ -87,7 +87,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(
     after_help = "The demo tunes gelu_tanh for one generation, reports the kept kernel against the baselines, then shows an \
-                        honest null on a memory-bound task. It waits at most 10 s for a quiet machine.\n\nExample:\n  atb demo --out \
+                        honest null on a memory-bound task. It waits at most 10 s before each block for a quiet machine.\n\nExample:\n  atb demo --out \
                         /tmp/atb-demo"
 )]
 pub struct DemoArgs {
@@ -118,8 +118,8 @@ pub struct TuneArgs {
     /// Common measuring options.
     #[command(flatten)]
     pub measuring: MeasuringArgs,
-    /// Go on with an interrupted campaign.
-    #[arg(long, value_name = "DIR")]
+    /// Go on with an interrupted campaign, as it was started.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["proposer", "iterations", "seed", "protocol", "out", "shape", "exploratory"])]
     pub resume: Option<PathBuf>,
 }
 
@@ -171,7 +171,7 @@ pub enum ProposerName {
 pub enum TaskCommand {
     /// List tasks
     List,
-    /// Show a task: prototype, shapes, tolerance, flags, starting point
+    /// Show a task: prototype, shapes, tolerance, starting point
     Show {
         /// Task id.
         id: String,

@@ -4,11 +4,11 @@ super::codes! {
     UPDATE_REFUSED = 301, "a row may not be changed";
         "Every table of a ledger is append-only.";
         "The refused statement.";
-        "Append a new row; a finding can correct the record."
+        "Append a new row: measure again."
     DELETE_REFUSED = 302, "a row may not be deleted";
         "Every table of a ledger is append-only.";
         "The refused statement.";
-        "Append a new row; a finding can correct the record."
+        "Append a new row: measure again."
     COPIED_ROW = 303, "a row is a copy of an earlier one";
         "A row with the same kind and key exists.";
         "The earlier row.";
@@ -20,7 +20,7 @@ super::codes! {
     OTHER_VERSION = 305, "the ledger has another format version";
         "It was written by another version of atb.";
         "The file's version and this program's.";
-        "Use the atb of that version, or export and import."
+        "Use the atb of that version."
     LOCKED = 306, "the ledger is in use";
         "Another process held the write lock for more than 5 seconds.";
         "The path.";

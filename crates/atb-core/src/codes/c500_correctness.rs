@@ -6,13 +6,13 @@ super::codes! {
         "The size and the limit.";
         "Submit one C file within the limit."
     CANDIDATE_TEXT = 502, "the candidate file is not text";
-        "It holds a NUL byte or is not UTF-8.";
+        "It holds a NUL byte.";
         "The first bad byte.";
         "Submit C source text."
     COMPILE_ERROR = 503, "the candidate does not compile";
         "The compiler reported an error.";
         "The compiler's message.";
-        "Correct the source; `atb task show TASK` prints the header and the flags."
+        "Correct the source; `atb task show TASK` prints the header, `atb protocol show` the flags."
     COMPILE_TIMEOUT = 504, "the compiler ran out of time or memory";
         "The build took longer than the protocol allows.";
         "The limit.";
@@ -36,7 +36,7 @@ super::codes! {
     WRONG_OUTPUT = 509, "an output is outside the tolerance";
         "Compared with the double-precision reference at the task's tolerance.";
         "Shape, output, row, value, reference and bound (shape only if it is public).";
-        "Correct the kernel; tolerances are in `atb task show TASK`."
+        "Correct the kernel; `atb task show TASK` names the class of tolerance, `atb protocol show` its values."
     NOT_FINITE = 510, "an output is NaN or infinite";
         "Inputs are finite, so outputs must be.";
         "Shape, output and row.";

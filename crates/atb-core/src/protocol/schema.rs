@@ -187,7 +187,7 @@ schema! {
     "kernel.calls_max" kernel_calls_max: Count [1, 256] "count",
         "Greatest number of calls per window.";
     "kernel.run_timeout_s" kernel_run_timeout_s: Count [5, 1800] "s",
-        "Time limit of one worker process, from start to end.";
+        "Time limit of each wait for a worker: its start, or one window.";
     "build.naive_flags" build_naive_flags: Texts [FLAGS] "flags",
         "Compiler flags of the naive baseline.";
     "build.compiler_flags" build_compiler_flags: Texts [FLAGS] "flags",
@@ -199,7 +199,7 @@ schema! {
     "build.memory_mib" build_memory_mib: Count [256, 65_536] "MiB",
         "Address space limit of one compilation.";
     "build.output_max_kib" build_output_max_kib: Count [64, 65_536] "KiB",
-        "Greatest size of the artefact, and of the compiler's messages.";
+        "Greatest size of the artefact.";
     "build.source_max_kib" build_source_max_kib: Count [16, 4096] "KiB",
         "Greatest size of the candidate file.";
     "correctness.shapes_min" correctness_shapes_min: Count [5, 50] "count",
@@ -207,7 +207,7 @@ schema! {
     "correctness.hidden_shapes" correctness_hidden_shapes: Count [1, 50] "count",
         "Shapes drawn from the task's hidden ranges after the candidate's bytes are hashed.";
     "correctness.seeds_per_shape" correctness_seeds_per_shape: Count [1, 20] "count",
-        "Calls with fresh inputs per shape in the correctness step.";
+        "Windows of two calls with fresh inputs per shape in the correctness step.";
     "correctness.compat_rtol" correctness_compat_rtol: Relative [0.0, 0.01] "ratio",
         "Relative tolerance that every candidate must meet, for comparability with published harnesses.";
     "correctness.compat_atol" correctness_compat_atol: Relative [0.0, 0.01] "ratio of row rms",
@@ -253,11 +253,11 @@ schema! {
     "statistics.alpha_campaign" statistics_alpha_campaign: Probability [0.01, 0.05] "probability",
         "Probability of any false keep in a campaign, spent as alpha / (j (j + 1)) on the j-th CONFIRM.";
     "noise.cv_cap" noise_cv_cap: Relative [0.005, 0.25] "ratio",
-        "Cap on the small-sample corrected cross-run coefficient of variation of each arm.";
+        "Cap on the small-sample corrected cross-run coefficient of variation of each arm that a verdict rests on.";
     "noise.remeasures" noise_remeasures: Count [1, 1] "count",
         "How often a whole block over the cap is measured again before it is inconclusive(noise).";
     "gates.quarantine_ratio" gates_quarantine_ratio: Relative [5.0, 10.0] "ratio",
-        "Ratio to the fastest baseline, in either direction, above which a result is quarantined.";
+        "Ratio to the parent, or in REPORT and PROBE to the fastest baseline, in either direction, above which a result is quarantined.";
     "machine.busy_max" machine_busy_max: Relative [0.01, 0.5] "ratio",
         "Greatest share of processor time that other work may use before a block starts.";
     "machine.quiet_wait_s" machine_quiet_wait_s: Count [1, 600] "s",
