@@ -70,7 +70,20 @@ fn first_bad(entries: &[Row], gates: &[Row], refusals: &[Row]) -> Option<Bad> {
         }
     }
     // What gates cite comes last, so that an edited entry is named before a gate that no longer fits it.
-    gates.iter().find_map(|row| gate_cites(row, entries).err().map(|code| bad(Chain::Gate, row.seq, code)))
+    let uncited =
+        gates.iter().find_map(|row| gate_cites(row, entries).err().map(|code| bad(Chain::Gate, row.seq, code)));
+    uncited.or_else(|| stopped_keep(entries, gates).map(|seq| bad(Chain::Entry, seq, codes::RATCHET)))
+}
+
+/// The first keep of a block that a gate did not pass; the ratchet writes none.
+fn stopped_keep(entries: &[Row], gates: &[Row]) -> Option<i64> {
+    let stops: Vec<u64> = gates
+        .iter()
+        .filter_map(|row| parse::<GateBody>(row).ok())
+        .filter_map(|gate| (gate.decision != "pass").then_some(gate.block))
+        .collect();
+    let keeps = entries.iter().filter(|row| row.kind == KeepBody::KIND);
+    keeps.filter(|row| parse::<KeepBody>(row).is_ok_and(|keep| stops.contains(&keep.block))).map(|row| row.seq).next()
 }
 
 fn gate_cites(row: &Row, entries: &[Row]) -> Result<(), Code> {

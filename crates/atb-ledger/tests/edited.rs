@@ -258,3 +258,26 @@ fn bytes_that_are_no_text_are_named_by_their_row() {
     assert_eq!(error.code, codes::SHAPE, "{error}");
     assert!(error.to_string().contains("row 3 of table entry"), "{error}");
 }
+
+#[test]
+fn a_keep_of_a_block_that_a_gate_stopped_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("atb.db");
+    let mut ledger = begin(&path);
+    let row = ledger.append(&confirm_again(), START_MS + 500).unwrap();
+    let block = u64::try_from(row.seq()).unwrap();
+    let gate = atb_core::entry::GateBody {
+        decision: "quarantine".into(),
+        code: codes::QUARANTINE.to_string(),
+        role: Role::Candidate,
+        candidate: digest("candidate 1"),
+        ..gate_body(block)
+    };
+    ledger.record_gate(&gate, START_MS + 505).unwrap();
+    assert_eq!(ledger.ratchet(&row, START_MS + 510).unwrap(), atb_ledger::RatchetDecision::NotKept);
+    assert_eq!(found(&path), None);
+    let keep =
+        KeepBody { format: 1, campaign: CAMPAIGN.into(), candidate: digest("candidate 1"), parent: root(), block };
+    ledger.append(&keep, START_MS + 520).unwrap();
+    assert_eq!(found(&path), Some((Chain::Entry, row.seq() + 1, codes::RATCHET)));
+}
