@@ -250,7 +250,7 @@ impl Campaign {
         match self.block(Phase::Confirm, pairs, &arms, &format!("confirm {generation}"))? {
             BlockEnd::Admitted(row, block) => self.decide(&row, &block, generation),
             BlockEnd::Noise => {
-                self.console.line("  inconclusive(noise): over the cap twice");
+                self.console.line("  inconclusive(noise): refused twice");
                 Ok(())
             }
             BlockEnd::Failed(0, fault) => self.parent_failed(parent.built().source(), fault),
@@ -372,7 +372,7 @@ impl Campaign {
         match self.block(Phase::Report, pairs, &list, "report")? {
             BlockEnd::Admitted(row, block) => self.report_gates(&row, &block),
             BlockEnd::Noise => {
-                self.console.line("  report: inconclusive(noise), over the cap twice");
+                self.console.line("  report: inconclusive(noise), refused twice");
                 Ok(())
             }
             // Head, head again, and the head slowed down.

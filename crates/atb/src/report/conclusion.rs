@@ -128,7 +128,7 @@ fn of_report(records: &Records, stops: &Stops, head: Digest) -> Result<Conclusio
     let noisy = records.too_noisy(Phase::Report).count();
     let (why, reason) = match noisy {
         0 => (Inconclusive::N, format!("candidate {} was kept, and there is no REPORT block yet", head.short())),
-        _ => (Inconclusive::Noise, format!("the REPORT block was over the noise cap, {}", times(noisy))),
+        _ => (Inconclusive::Noise, format!("the REPORT block was refused for noise, {}", times(noisy))),
     };
     Ok(Conclusion::without_block(Outcome::Inconclusive(why), reason))
 }
@@ -158,7 +158,7 @@ fn of_probe(records: &Records, stops: &Stops) -> Result<Conclusion, ReportError>
     }
     let (why, reason) = match records.too_noisy(Phase::Probe).count() {
         0 => (Inconclusive::N, "the candidate was not measured".to_owned()),
-        noisy => (Inconclusive::Noise, format!("the PROBE block was over the noise cap, {}", times(noisy))),
+        noisy => (Inconclusive::Noise, format!("the PROBE block was refused for noise, {}", times(noisy))),
     };
     Ok(Conclusion::without_block(Outcome::Inconclusive(why), reason))
 }
@@ -197,7 +197,7 @@ fn of_confirm(records: &Records, stops: &Stops) -> Result<Conclusion, ReportErro
     let admitted = last.map_or(0, |stored| stored.body.index);
     if let Some(noisy) = records.too_noisy(Phase::Confirm).filter(|block| block.index > admitted).last() {
         let attempts = records.too_noisy(Phase::Confirm).filter(|block| block.index == noisy.index).count();
-        let reason = format!("CONFIRM {} was over the noise cap, {}", noisy.index, times(attempts));
+        let reason = format!("CONFIRM {} was refused for noise, {}", noisy.index, times(attempts));
         return Ok(Conclusion::without_block(Outcome::Inconclusive(Inconclusive::Noise), reason));
     }
     let confirmed = last.map(|stored| Confirmation::of(stored, records)).transpose()?.flatten();

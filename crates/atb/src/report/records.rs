@@ -79,10 +79,11 @@ impl Records {
         self.blocks.iter().filter(move |stored| stored.body.phase == phase)
     }
 
-    /// Refused blocks of a phase that were over the noise cap, in order.
+    /// Blocks of a phase that were refused for noise, in order: scatter over the cap, or windows too short.
     pub(super) fn too_noisy(&self, phase: Phase) -> impl Iterator<Item = &BlockBody> {
-        let cap = atb_core::codes::CV_CAP.to_string();
-        self.refused_blocks.iter().filter(move |(code, body)| *code == cap && body.phase == phase).map(|(_, body)| body)
+        let noise = [atb_core::codes::CV_CAP, atb_core::codes::WINDOW_FLOOR].map(|code| code.to_string());
+        let refused = self.refused_blocks.iter();
+        refused.filter(move |(code, body)| noise.contains(code) && body.phase == phase).map(|(_, body)| body)
     }
 
     pub(super) fn session(&self, id: &str) -> Option<&SessionBody> {

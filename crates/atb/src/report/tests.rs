@@ -119,6 +119,22 @@ fn a_refused_block_is_shown_and_makes_the_outcome_noise() {
 }
 
 #[test]
+fn windows_that_were_too_short_twice_are_noise_too() {
+    let mut ledger = Ledger::new("c1", "measure", "gelu_tanh", &["a"]);
+    let candidate = ledger.candidate(1, 1, "x");
+    let arms = [
+        (Role::Candidate, candidate, 1.3),
+        (Role::Compiler, ledger.source(Role::Compiler), 1.0),
+        (Role::Naive, ledger.source(Role::Naive), 0.1),
+    ];
+    for _ in 0..2 {
+        let body = ledger.block_body(Phase::Probe, 1, 12, &arms);
+        ledger.refuse("ATB603", &body);
+    }
+    assert_eq!(report(&ledger).outcome(), Outcome::Inconclusive(Inconclusive::Noise));
+}
+
+#[test]
 fn a_factor_beyond_the_limit_is_quarantined() {
     let report = report(&fixture::demo(11.0));
     assert_eq!(report.outcome(), Outcome::Quarantined(atb_core::codes::QUARANTINE));
