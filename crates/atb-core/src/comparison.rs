@@ -5,7 +5,7 @@ use crate::ladder::{self, LadderError, LadderInput, Verdict};
 use crate::protocol::Protocol;
 use crate::quantity::{Iterations, LogRatio, Nanos, Probability, QuantityError};
 use crate::stats::pairs::{CellTime, PairsError, log_ratios};
-use crate::stats::spending;
+use crate::stats::{median_of_sorted, sorted, spending};
 
 /// Why a block gave no verdict.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -89,7 +89,7 @@ pub fn screen_ranking(block: &BlockBody) -> Result<Vec<(usize, LogRatio)>, Compa
     let parent = arm_of(block, Role::Parent).ok_or(ComparisonError::Arm { arm: 0 })?;
     let mut ranking = Vec::new();
     for (arm, _) in block.arms.iter().enumerate().filter(|(_, arm)| arm.role == Role::Candidate) {
-        ranking.push((arm, LogRatio::new(median(&pair_ratios(block, parent, arm)?))?));
+        ranking.push((arm, median_ratio(block, parent, arm)?));
     }
     ranking.sort_by(|(_, a), (_, b)| b.get().total_cmp(&a.get()));
     Ok(ranking)
@@ -103,7 +103,7 @@ pub fn fastest_baseline(block: &BlockBody) -> Result<Option<usize>, ComparisonEr
             continue;
         }
         let against = fastest.map_or(arm, |(best, _)| best);
-        let gain = median(&pair_ratios(block, against, arm)?);
+        let gain = median_ratio(block, against, arm)?.get();
         if fastest.is_none() || gain > 0.0 {
             fastest = Some((arm, gain));
         }
@@ -111,13 +111,11 @@ pub fn fastest_baseline(block: &BlockBody) -> Result<Option<usize>, ComparisonEr
     Ok(fastest.map(|(arm, _)| arm))
 }
 
-fn median(pairs: &[LogRatio]) -> f64 {
-    let mut values: Vec<f64> = pairs.iter().map(|pair| pair.get()).collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => values[middle],
-        _ => f64::midpoint(values[middle - 1], values[middle]),
+/// Median over the pairs of an arm's log ratio over a base.
+pub fn median_ratio(block: &BlockBody, base: usize, arm: usize) -> Result<LogRatio, ComparisonError> {
+    let pairs: Vec<f64> = pair_ratios(block, base, arm)?.into_iter().map(LogRatio::get).collect();
+    if pairs.is_empty() {
+        return Err(ComparisonError::Arm { arm });
     }
+    Ok(LogRatio::new(median_of_sorted(&sorted(&pairs)))?)
 }

@@ -1,10 +1,10 @@
 //! Gates: pure functions from a measurement to a decision, all recorded, passed ones too.
 
 use crate::codes::{self, Code};
-use crate::comparison::{ComparisonError, pair_ratios};
+use crate::comparison::{ComparisonError, median_ratio};
 use crate::entry::{BlockBody, FORMAT, GateBody, Phase};
 use crate::protocol::Protocol;
-use crate::quantity::{LogRatio, Ratio, Reading};
+use crate::quantity::{Ratio, Reading};
 use crate::stats::cv::CrossRunCv;
 
 /// A gate's decision about one arm of a block.
@@ -55,10 +55,7 @@ pub fn quarantine(
     arm: usize,
     protocol: &Protocol,
 ) -> Result<GateDecision, ComparisonError> {
-    let pairs = pair_ratios(block, base, arm)?;
-    let mut logs: Vec<f64> = pairs.into_iter().map(LogRatio::get).collect();
-    logs.sort_by(f64::total_cmp);
-    let median = logs.get(logs.len() / 2).copied().ok_or(ComparisonError::Arm { arm })?;
+    let median = median_ratio(block, base, arm)?.get();
     let limit = protocol.gates_quarantine_ratio().get();
     let over = median.abs() > limit.ln();
     Ok(GateDecision {

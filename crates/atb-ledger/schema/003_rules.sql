@@ -45,7 +45,7 @@ BEGIN
             FROM json_each(NEW.body) ORDER BY key)
     ) = CASE NEW.kind
         WHEN 'protocol' THEN 'digest:text format:integer id:text protocol:object'
-        WHEN 'task' THEN 'digest:text files:array format:integer id:text'
+        WHEN 'task' THEN 'digest:text files:array format:integer id:text unit:text'
         WHEN 'campaign' THEN 'command:text format:integer hypothesis:text id:text iterations:integer proposer:text protocol:text readout:text seed:integer shapes:array stop_rule:text task:text task_id:text'
         WHEN 'session' THEN 'campaign:text compiler:text delay_ns:integer format:integer handoff_ns:integer harness:text id:text isolation:text key_hash:text machine:object'
         WHEN 'baseline' THEN 'artefact:text campaign:text flags:text format:integer role:text session:text source:text tried:array'
@@ -55,6 +55,8 @@ BEGIN
         WHEN 'keep' THEN 'block:integer campaign:text candidate:text format:integer parent:text'
         WHEN 'close' THEN 'campaign:text format:integer gates:integer gates_head:text keys:array reason:text refusals:integer refusals_head:text'
         END AND json_extract(NEW.body, '$.format') = 1) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB205 the unit of the task is neither element nor row')
+    WHERE NEW.kind = 'task' AND json_extract(NEW.body, '$.unit') NOT IN ('element', 'row');
     SELECT RAISE(ABORT, 'ATB205 a file of the task does not have its form')
     WHERE NEW.kind = 'task' AND EXISTS (
         SELECT 1 FROM json_each(NEW.body, '$.files') AS i
@@ -97,10 +99,10 @@ BEGIN
     WHERE NEW.kind = 'protocol' AND ((
         SELECT count(*) FROM json_each(NEW.body, '$.protocol.fields') AS i
         WHERE i.key IN ('kernel.warmup_min', 'kernel.warmup_max', 'kernel.windows', 'kernel.window_floor_us', 'kernel.calls_max',
-                'correctness.sampled_rows', 'replication.pairs_screen', 'replication.pairs_confirm', 'replication.pairs_confirm_2',
+                'correctness.sampled_elements', 'correctness.sampled_rows', 'replication.pairs_screen', 'replication.pairs_confirm', 'replication.pairs_confirm_2',
                 'replication.pairs_confirm_5', 'replication.pairs_confirm_10', 'replication.pairs_report',
                 'replication.pairs_probe', 'session.minutes_max')
-            AND json_type(i.value, '$.value') = 'integer' AND json_extract(i.value, '$.value') BETWEEN 1 AND 1000000000) = 14
+            AND json_type(i.value, '$.value') = 'integer' AND json_extract(i.value, '$.value') BETWEEN 1 AND 1000000000) = 15
         AND EXISTS (
             SELECT 1 FROM json_each(NEW.body, '$.protocol.fields') AS i
             WHERE i.key = 'noise.cv_cap' AND json_type(i.value, '$.value') = 'text'
@@ -314,10 +316,10 @@ BEGIN
         FROM run_cell AS c WHERE c.entry = NEW.seq)) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB514 a run states fewer output checks than the protocol asks for, or a failed one')
     WHERE (NOT EXISTS (
-        SELECT 1 FROM run AS r, block AS b, protocol_limit AS w, protocol_limit AS s
-        WHERE r.entry = NEW.seq AND b.entry = NEW.seq
+        SELECT 1 FROM run AS r, block AS b, entry AS t, protocol_limit AS w, protocol_limit AS s
+        WHERE r.entry = NEW.seq AND b.entry = NEW.seq AND t.kind = 'task' AND t.key = b.task
             AND w.protocol = b.protocol AND w.field = 'kernel.windows'
-            AND s.protocol = b.protocol AND s.field = 'correctness.sampled_rows'
+            AND s.protocol = b.protocol AND s.field = 'correctness.sampled_' || json_extract(t.body, '$.unit') || 's'
             AND (r.scanned = (SELECT sum(c.warmup + w.value) FROM run_cell AS c WHERE c.entry = NEW.seq AND c.run = r.run)
                 AND r.sampled >= r.scanned * s.value AND r.full_calls >= b.cells AND r.failed = 0) IS NOT TRUE)) IS NOT TRUE;
     -- The cross-run coefficient of variation, squared so that no root is needed: var / mean^2 * (1 + 1 / (4 n))^2 <= cap^2.

@@ -79,7 +79,8 @@ fn stages() -> Vec<Stage> {
         let mut protocol = protocol_body();
         (protocol.digest, protocol.id) = (digest("second"), "second".into());
         let file = atb_core::entry::FileBody { name: "a".into(), digest: digest("a") };
-        let task = atb_core::entry::TaskBody { format: 1, digest: digest("second"), id: "t".into(), files: vec![file] };
+        let (id, unit) = ("t".into(), atb_core::task::Unit::Element);
+        let task = atb_core::entry::TaskBody { format: 1, digest: digest("second"), id, unit, files: vec![file] };
         let next = vec![
             entry(next_row(&ledger, Chain::Entry, &protocol, at)),
             entry(next_row(&ledger, Chain::Entry, &task, at)),

@@ -5,8 +5,10 @@
 
 mod support;
 
+use atb_core::canon::canonical;
 use atb_core::codes::{self, Code};
 use atb_core::entry::{Chain, FileBody, GateBody, Role, Row, TaskBody, TriedBody};
+use atb_core::task::Unit;
 use atb_ledger::rules::State;
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -21,14 +23,19 @@ struct Stage {
 }
 
 fn stage() -> Stage {
+    stage_with(Unit::Row)
+}
+
+/// A ledger for a task that is checked by this unit.
+fn stage_with(unit: Unit) -> Stage {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("atb.db");
-    let ledger = begin(&path);
+    let ledger = begin_with(&path, unit);
     let at = START_MS + 1000;
     let mut protocol = protocol_body();
     (protocol.digest, protocol.id) = (digest("second protocol"), "second".into());
     let files = vec![FileBody { name: "a".into(), digest: digest("a") }];
-    let task = TaskBody { format: 1, digest: digest("second task"), id: "t".into(), files };
+    let task = TaskBody { format: 1, digest: digest("second task"), id: "t".into(), unit: Unit::Element, files };
     let mut baseline = baseline_body(Role::Vendor);
     baseline.tried = vec![TriedBody { flags: "-O2".into(), outcome: "ok".into(), picos: vec![1, 2] }];
     let gate = GateBody { gate: "g".into(), ..gate_body(9) };
@@ -98,6 +105,20 @@ fn rows_without_an_edit_are_admitted() {
     }
 }
 
+#[test]
+fn the_number_of_checks_follows_the_unit_of_the_task() {
+    for (unit, enough) in [(Unit::Row, 2), (Unit::Element, 64)] {
+        let stage = stage_with(unit);
+        for (per_window, code) in [(enough, None), (enough - 1, Some(codes::CHECKS_SHORT))] {
+            let mut block = confirm_again();
+            block.runs.iter_mut().for_each(|run| run.checks.sampled = run.checks.scanned * per_window);
+            let (chain, mut row) = stage.row("block");
+            row.body = canonical(&block).unwrap();
+            assert_eq!(stage.judge("sampled", chain, &row), code, "{unit:?} {per_window}");
+        }
+    }
+}
+
 const SHAPE: Option<Code> = Some(codes::SHAPE);
 
 /// (kind, text, its replacement, code): edits of the body's text, as no serialiser would make them.
@@ -141,6 +162,8 @@ const TEXTS: &[(&str, &str, &str, Option<Code>)] = &[
     ("protocol", r#""value":["-O2"]"#, r#""value":[2]"#, SHAPE),
     ("protocol", r#""value":["-O2"]"#, r#""value":[[["-O2"]]]"#, SHAPE),
     ("task", r#""name":"a""#, r#""name":1"#, SHAPE),
+    ("task", r#""unit":"element""#, r#""unit":"rows""#, SHAPE),
+    ("task", r#""unit":"element""#, r#""unit":1"#, SHAPE),
     ("task", r"[{", r#"["x",{"#, SHAPE),
     ("task", r"[{", r"[5,{", SHAPE),
     ("task", r"[{", r"[{},{", SHAPE),

@@ -16,13 +16,16 @@ use atb_core::outcome::Outcome;
 use atb_core::protocol::Protocol;
 
 use crate::fault::Fault;
-use crate::sys::clock;
 use crate::sys::memory::Memfd;
 use crate::sys::process::{Group, Limits};
+use crate::sys::{clock, disk};
 
 /// Flags of every compilation: position-independent, fixed alignment of code for all arms.
 const COMPILE: &[&str] =
     &["-std=gnu11", "-fPIC", "-falign-functions=64", "-falign-loops=64", "-Wall", "-include", "kernel.h"];
+
+/// Free space of the scratch folder below which a failed compilation is not the candidate's fault, in bytes.
+const SCRATCH_MIN: u64 = 1 << 20;
 
 /// The machine's C compiler.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +84,8 @@ pub struct Source<'a> {
     pub header: &'a str,
     /// The C file.
     pub text: &'a str,
+    /// The function that it defines.
+    pub symbol: &'a str,
     /// Flags from the protocol.
     pub flags: &'a str,
     /// Library names for the linker; vendor baselines only.
@@ -135,12 +140,12 @@ pub fn build(compiler: &Compiler, protocol: &Protocol, source: &Source<'_>) -> R
     let mut compile: Vec<&str> = COMPILE.to_vec();
     compile.extend(source.flags.split_whitespace());
     compile.extend(["-c", "candidate.c", "-o", "candidate.o"]);
-    let warnings = run(compiler, protocol, &scratch, &compile)?;
+    let warnings = run(compiler, protocol, &scratch, source.symbol, &compile)?;
     let libraries: Vec<String> = source.link.iter().map(|name| format!("-l{name}")).collect();
     let mut link = vec!["-shared", "-Wl,-z,defs", "-Wl,-z,noexecstack", "candidate.o", "-o", "candidate.so"];
     link.extend(libraries.iter().map(String::as_str));
     link.push("-lm");
-    run(compiler, protocol, &scratch, &link)?;
+    run(compiler, protocol, &scratch, source.symbol, &link)?;
     let bytes = read_artefact(protocol, &scratch)?;
     let code = Memfd::sealed("code", &bytes).map_err(|error| Fault::harness("keep the artefact", &error))?;
     Ok(Built {
@@ -166,7 +171,13 @@ fn check_text(protocol: &Protocol, text: &str) -> Result<(), Fault> {
 }
 
 /// Runs one compiler step and returns its messages.
-fn run(compiler: &Compiler, protocol: &Protocol, scratch: &Scratch, arguments: &[&str]) -> Result<String, Fault> {
+fn run(
+    compiler: &Compiler,
+    protocol: &Protocol,
+    scratch: &Scratch,
+    symbol: &str,
+    arguments: &[&str],
+) -> Result<String, Fault> {
     let timeout_s = protocol.build_timeout_s();
     let output_max = protocol.build_output_max_kib() * 1024;
     let limits = Limits {
@@ -193,13 +204,30 @@ fn run(compiler: &Compiler, protocol: &Protocol, scratch: &Scratch, arguments: &
     if status.success() {
         return Ok(text);
     }
-    if text.contains("conflicting types for") {
+    if disk::free_bytes(&scratch.path).is_ok_and(|free| free < SCRATCH_MIN) {
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        return Err(Fault::harness(&format!("build in {}", scratch.path.display()), &full));
+    }
+    if text.lines().any(|line| is_prototype(line, symbol)) {
         return Err(Fault::new(Outcome::Rejected(codes::PROTOTYPE), text));
     }
-    if status.code().is_none() || text.contains("out of memory") || text.contains("signal terminated") {
+    if status.code().is_none() || text.lines().any(is_limit) {
         return Err(fault(codes::COMPILE_TIMEOUT, format!("the compiler hit a limit of time or memory\n{text}")));
     }
     Err(fault(codes::COMPILE_ERROR, text))
+}
+
+/// True for the compiler's message that the symbol is declared otherwise in kernel.h; the candidate's own messages begin otherwise.
+fn is_prototype(line: &str, symbol: &str) -> bool {
+    let message = line.strip_prefix("candidate.c:").and_then(|rest| rest.split_once(": error: "));
+    message.is_some_and(|(_, message)| message.starts_with(&format!("conflicting types for '{symbol}'")))
+}
+
+/// True for a message of the compiler about itself, not about the candidate, that memory or time ran out.
+fn is_limit(line: &str) -> bool {
+    let about_itself = !line.starts_with("candidate.") && !line.starts_with(' ');
+    about_itself
+        && ["out of memory", "signal terminated", "virtual memory exhausted"].iter().any(|end| line.contains(end))
 }
 
 #[expect(clippy::disallowed_methods, reason = "compilers are started here")]
@@ -283,5 +311,21 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // A folder that stays behind is harmless.
         let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_the_candidate_do_not_pass_for_the_compilers() {
+        assert!(is_prototype("candidate.c:3:6: error: conflicting types for 'f'; have 'int(void)'", "f"));
+        assert!(!is_prototype("candidate.c:3:6: error: conflicting types for 'g'", "f"));
+        assert!(!is_prototype("candidate.c:1:2: error: #error conflicting types for 'f'", "f"));
+        assert!(is_limit("cc1: out of memory allocating 65536 bytes after a total of 1 bytes"));
+        assert!(is_limit("gcc: fatal error: Killed signal terminated program cc1"));
+        assert!(!is_limit("candidate.c:1:2: error: #error out of memory"));
+        assert!(!is_limit("    1 | #error out of memory"));
     }
 }

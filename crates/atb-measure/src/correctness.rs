@@ -6,6 +6,7 @@ use atb_core::codes;
 use atb_core::outcome::Outcome;
 use atb_core::protocol::Protocol;
 use atb_core::quantity::Nanos;
+use atb_core::stats::splitmix::SplitMix64;
 use atb_core::task::Shape;
 
 use crate::build::Built;
@@ -66,14 +67,15 @@ impl Lab {
         let mut checks = Checks::default();
         let mut shapes: Vec<(Shape, bool)> = self.judge.spec.shapes.iter().map(|shape| (shape.clone(), true)).collect();
         shapes.extend(hidden_shapes(&protocol, &self.judge.spec.hidden, &plan));
+        let (offset, padding) = Self::placement(&mut SplitMix64::new(self.plan_seed(&context, "layout")));
         let memory = shapes.iter().try_fold((64, 64), |memory, (shape, _)| {
-            let layout = self.layout(&shape.dims, CALLS, 0)?;
+            let layout = self.layout(&shape.dims, CALLS, offset)?;
             Ok::<_, Fault>((layout.memory.0.max(memory.0), layout.memory.1.max(memory.1)))
         })?;
         let streams = self.check_streams(&context);
-        let mut worker = self.kernel_worker(&built, memory, 0, env)?;
+        let mut worker = self.kernel_worker(&built, memory, padding, env)?;
         for (cell, (shape, open)) in (0_u16..).zip(&shapes) {
-            let layout = self.layout(&shape.dims, CALLS, 0)?;
+            let layout = self.layout(&shape.dims, CALLS, offset)?;
             let shown = Shown { shape: &shape.name, open: *open };
             for window in 0..u32::try_from(protocol.correctness_seeds_per_shape()).unwrap_or(1) {
                 self.cancelled()?;
@@ -84,16 +86,15 @@ impl Lab {
             }
         }
         self.end(worker);
-        let pilots = (0..self.cells().len()).map(|cell| self.pilot(&built, cell, &streams, env));
+        let pilots = (0..self.cells().len()).map(|cell| self.pilot(&built, cell, &context, env));
         let pilots = RefCell::new(pilots.collect::<Result<_, _>>()?);
         Ok(Checked { built, pilots, checks })
     }
 
     /// Finds K anew, for a machine whose speed has changed since the pilot.
     pub fn recalibrate(&mut self, checked: &Checked, env: &[(String, String)]) -> Result<(), Fault> {
-        let streams =
-            self.check_streams(&format!("recalibrate/{}/{}", checked.built.source(), crate::sys::clock::now().get()));
-        let pilots = (0..self.cells().len()).map(|cell| self.pilot(&checked.built, cell, &streams, env));
+        let context = format!("recalibrate/{}/{}", checked.built.source(), crate::sys::clock::now().get());
+        let pilots = (0..self.cells().len()).map(|cell| self.pilot(&checked.built, cell, &context, env));
         checked.pilots.replace(pilots.collect::<Result<_, _>>()?);
         Ok(())
     }
@@ -136,22 +137,25 @@ impl Lab {
         &mut self,
         built: &Built,
         cell: usize,
-        streams: &Streams,
+        context: &str,
         env: &[(String, String)],
     ) -> Result<(usize, f64), Fault> {
         let shape = self.cells()[cell].clone();
+        let streams = &self.check_streams(context);
+        let place = format!("layout/pilot/{cell}");
+        let (offset, padding) = Self::placement(&mut SplitMix64::new(self.plan_seed(context, &place)));
         let limit = usize::try_from(self.protocol().kernel_calls_max()).unwrap_or(1);
         let one = self.layout(&shape.dims, 1, 0)?;
         let most = limit.min(PILOT_BYTES / (one.memory.0 + one.memory.1)).max(1);
-        let memory = self.layout(&shape.dims, most, 0)?.memory;
-        let mut worker = self.kernel_worker(built, memory, 0, env)?;
+        let memory = self.layout(&shape.dims, most, offset)?.memory;
+        let mut worker = self.kernel_worker(built, memory, padding, env)?;
         let target = self.protocol().kernel_window_target_us() as f64 * 1e3;
         let pin = self.crew().pin().map_err(|error| Fault::harness("pin a thread", &error))?;
         let mut place = Place { cell: PILOT_CELL + u16::try_from(cell).unwrap_or(0), window: 0, call: 0 };
         let mut calls = 1_usize;
         // Roughly first, with a few windows each, until one is about half full.
         loop {
-            let layout = self.layout(&shape.dims, calls, 0)?;
+            let layout = self.layout(&shape.dims, calls, offset)?;
             let median = self.pilot_windows(&mut worker, &layout, streams, &mut place, 5, &shape.name)?;
             if median >= target / 2.0 || calls == most {
                 break;
@@ -159,7 +163,7 @@ impl Lab {
             calls = fill_window(target, median / calls as f64, most).clamp(calls + 1, calls * 16).min(most);
         }
         // Then in the steady state of a run: warmed up, inputs made by both processors.
-        let layout = self.layout(&shape.dims, calls, 0)?;
+        let layout = self.layout(&shape.dims, calls, offset)?;
         let median = self.pilot_windows(&mut worker, &layout, streams, &mut place, 40, &shape.name)?;
         let per_call = median / calls as f64;
         drop(pin);

@@ -1,5 +1,6 @@
 //! A lab: one task, one protocol, one session key, the reference process and the processors of this machine.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use atb_core::outcome::Outcome;
 use atb_core::protocol::Protocol;
 use atb_core::quantity::{Nanos, Seed};
+use atb_core::stats::splitmix::SplitMix64;
 use atb_core::task::{Shape, Task, Unit};
 
 use crate::build::{Built, Compiler, Source, build};
@@ -18,6 +20,11 @@ use crate::judge::Judge;
 use crate::layout::Layout;
 use crate::reference::Reference;
 use crate::worker::{Memory, Operation, Start, Worker};
+
+/// Cache lines among which the first tensor's place is drawn: a page of them.
+const LINES: NonZeroU64 = NonZeroU64::new(64).unwrap();
+/// Bytes by which the stack of a worker may be shifted.
+const PADDING: NonZeroU64 = NonZeroU64::new(4096).unwrap();
 
 /// A secret session key, revealed only when the campaign closes.
 #[derive(Clone)]
@@ -82,7 +89,8 @@ impl Lab {
     pub fn open(setup: LabSetup) -> Result<Self, Fault> {
         let LabSetup { program, task, protocol, key, compiler, cells, cancel } = setup;
         let crew = Crew::choose().map_err(|error| Fault::harness("choose processors", &error))?;
-        let source = Source { header: task.file("kernel.h"), text: task.file("reference.c"), flags: "-O2", link: &[] };
+        let (header, text) = (task.file("kernel.h"), task.file("reference.c"));
+        let source = Source { header, text, symbol: &task.spec.symbol, flags: "-O2", link: &[] };
         let built = build(&compiler, &protocol, &source)?;
         let timeout_s = protocol.kernel_run_timeout_s();
         let reference = Reference::start(&program, &task.spec, &built, crew.helper, timeout_s)?;
@@ -135,7 +143,7 @@ impl Lab {
 
     /// Builds a C source of the task with these flags.
     pub fn build(&self, text: &str, flags: &str, link: &[String]) -> Result<Built, Fault> {
-        let source = Source { header: self.task.file("kernel.h"), text, flags, link };
+        let source = Source { header: self.task.file("kernel.h"), text, symbol: &self.task.spec.symbol, flags, link };
         build(&self.compiler, &self.protocol, &source)
     }
 
@@ -179,6 +187,13 @@ impl Lab {
     pub(crate) fn plan_seed(&self, seed: &str, purpose: &str) -> Seed {
         let stream = Stream::new(self.key(), Purpose::Plan, &format!("{seed}/{purpose}"));
         Seed::new(stream.draw(Place::default(), &[u64::MAX]).first().copied().unwrap_or(0))
+    }
+
+    /// Draws where the tensors and the stack of a process begin: an offset into the shared memory in bytes, and a length by which
+    /// the environment grows. Drawn for every worker, so that no step can be told from another by its placement.
+    pub(crate) fn placement(random: &mut SplitMix64) -> (usize, usize) {
+        let mut below = |bound| usize::try_from(random.below(bound)).unwrap_or(0);
+        (below(LINES) * 64, below(PADDING))
     }
 
     pub(crate) fn layout(&self, dims: &[u64], calls: usize, offset: usize) -> Result<Layout, Fault> {

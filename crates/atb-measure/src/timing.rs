@@ -176,9 +176,11 @@ impl Lab {
         let cells = self.cells().to_vec();
         let mut total = 0;
         for (cell, (shape, calls)) in (0_u16..).zip(cells.iter().zip(code.calls())) {
-            let layout = self.layout(&shape.dims, calls, 0)?;
+            let place = format!("layout/{}/{cell}", code.built().source());
+            let (offset, padding) = Self::placement(&mut SplitMix64::new(self.plan_seed(context, &place)));
+            let layout = self.layout(&shape.dims, calls, offset)?;
             let _pin = self.crew().pin().map_err(|error| Fault::harness("pin a thread", &error))?;
-            let mut worker = self.kernel_worker(code.built(), layout.memory, 0, env)?;
+            let mut worker = self.kernel_worker(code.built(), layout.memory, padding, env)?;
             let shown = Shown { shape: &shape.name, open: true };
             let mut times = Vec::new();
             let place = |window| Place { cell, window, call: 0 };
@@ -217,13 +219,12 @@ impl Lab {
         let cells: Vec<_> = self.cells().to_vec();
         let mut layouts = Vec::new();
         let mut memory = (64, 64);
+        let (offset, padding) = Self::placement(&mut random);
         for (shape, calls) in cells.iter().zip(arm.checked.calls()) {
-            let offset = usize::try_from(below(&mut random, 64)).unwrap_or(0) * 64;
             let layout = self.layout(&shape.dims, calls, offset)?;
             memory = (layout.memory.0.max(memory.0), layout.memory.1.max(memory.1));
             layouts.push(layout);
         }
-        let padding = usize::try_from(below(&mut random, 4096)).unwrap_or(0);
         let pin = self.crew().pin().map_err(|error| Fault::harness("pin a thread", &error))?;
         let mut worker = self.kernel_worker(arm.checked.built(), memory, padding, arm.env)?;
         worker.link.slow_by(arm.slow_ppm);

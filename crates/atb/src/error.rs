@@ -46,6 +46,13 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// Another process runs a campaign in the folder.
+    #[error("{}: another atb is at work in {}", codes::LOCKED, path.display())]
+    #[diagnostic(help("wait until it ends, or name another folder"))]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+    },
     /// No such task.
     #[error("{}: there is no task `{id}`; known tasks: {known}", codes::UNKNOWN_TASK)]
     #[diagnostic(help(
@@ -111,7 +118,7 @@ impl Error {
             | Self::UnknownTask { .. }
             | Self::Usage { .. }
             | Self::UnknownCode(_) => exit::USAGE,
-            Self::Open(_) | Self::Ingest(_) => exit::REFUSED,
+            Self::Open(_) | Self::Ingest(_) | Self::InUse { .. } => exit::REFUSED,
             Self::NotQuiet(_) => 13,
             Self::Fault { fault, .. } if fault.outcome == Outcome::Cancelled => 18,
             Self::NoCompiler(_) | Self::Unwritable { .. } | Self::Fault { .. } | Self::Report(_) | Self::Page(_) => {

@@ -3,7 +3,7 @@
 //! The only module of this crate that touches the file system or the environment.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -181,6 +181,12 @@ pub fn compiler_override() -> Option<PathBuf> {
     std::env::var_os("ATB_CC").filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
+/// A folder held against other campaigns.
+#[derive(Debug)]
+pub struct Hold {
+    _folder: File,
+}
+
 /// A campaign folder, mode 0700.
 #[derive(Debug, Clone)]
 pub struct Folder {
@@ -244,6 +250,16 @@ impl Folder {
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Holds the folder for one campaign at a time, until the file is closed, also by a kill. Readers need no hold.
+    pub fn hold(&self) -> Result<Hold> {
+        let folder = File::open(&self.path).map_err(|error| unreadable(&self.path, &error))?;
+        match folder.try_lock() {
+            Ok(()) => Ok(Hold { _folder: folder }),
+            Err(TryLockError::WouldBlock) => Err(Error::InUse { path: self.path.clone() }),
+            Err(TryLockError::Error(error)) => Err(unreadable(&self.path, &error)),
+        }
     }
 
     /// The ledger.
@@ -373,5 +389,16 @@ mod tests {
         Folder::create(&path).unwrap();
         folder.keep_candidate("int x;").unwrap();
         assert!(matches!(Folder::create(&path), Err(Error::Usage { .. })));
+    }
+
+    #[test]
+    fn a_folder_is_held_once_until_the_hold_ends() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = Folder::create(&home.path().join("c")).unwrap();
+        let hold = folder.hold().unwrap();
+        let error = folder.hold().unwrap_err();
+        assert!(matches!(error, Error::InUse { .. }) && error.stable_code() == Some(codes::LOCKED), "{error}");
+        drop(hold);
+        folder.hold().unwrap();
     }
 }

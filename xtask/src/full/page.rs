@@ -98,13 +98,15 @@ pub(crate) fn report_ratios(db: &Path) -> Result<BTreeMap<&'static str, String>>
 pub(crate) struct Page {
     machine: Machine,
     searches: Vec<String>,
+    /// Task and sentence.
+    reasons: Vec<(String, String)>,
     selves: Vec<SelfComparison>,
     pub(crate) costs: Costs,
 }
 
 impl Page {
     pub(crate) fn new(machine: Machine) -> Self {
-        Self { machine, searches: Vec::new(), selves: Vec::new(), costs: Costs::default() }
+        Self { machine, searches: Vec::new(), reasons: Vec::new(), selves: Vec::new(), costs: Costs::default() }
     }
 
     pub(crate) fn add_search(
@@ -115,6 +117,7 @@ impl Page {
         seconds: f64,
         ratios: &BTreeMap<&'static str, String>,
     ) {
+        self.reasons.push((task.to_owned(), cell(&found["reason"])));
         let over = |role: &str| ratios.get(role).map_or("-", String::as_str);
         self.searches.push(format!(
             "| {task} | {shape} | {} | {} | {} | {} | {} | {} | {} | {:.1} |",
@@ -156,6 +159,8 @@ impl Page {
              | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
         )?;
         self.searches.iter().try_for_each(|row| writeln!(text, "{row}"))?;
+        writeln!(text, "\nWhy:\n")?;
+        self.reasons.iter().try_for_each(|(task, reason)| writeln!(text, "- {task}: {reason}"))?;
         Ok(())
     }
 

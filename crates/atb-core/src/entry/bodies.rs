@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::parts::{ArmBody, CellBody, FileBody, KeyBody, MachineBody, RunBody, TriedBody};
 use super::{Phase, Role};
 use crate::canon::Digest;
+use crate::task::Unit;
 
 /// A body that is kept in a chain.
 pub trait Body: Serialize + for<'de> Deserialize<'de> {
@@ -63,6 +64,8 @@ bodies! {
         digest: Digest,
         /// The id.
         id: String,
+        /// `element` or `row`: what the sampled check of a window draws.
+        unit: Unit,
         /// File names and their digests, in name order.
         files: Vec<FileBody>,
     }

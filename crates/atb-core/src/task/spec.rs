@@ -1,5 +1,7 @@
 //! task.toml.
 
+use serde::{Deserialize, Serialize};
+
 use super::expression::Expression;
 use crate::codes;
 use crate::document::{Cause, Decimal, Document, DocumentError, Item, Table};
@@ -65,7 +67,8 @@ impl Tensor {
 }
 
 /// What the sampled check of a window draws.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Elements of elementwise tasks.
     Element,

@@ -26,7 +26,7 @@ pub(super) fn check(state: &State, row: &Row, body: &Value) -> Rule {
     check_runs(body)?;
     check_cells(body, &limit)?;
     check_windows(body, &limit)?;
-    check_checks(body, &limit)?;
+    check_checks(state, body, &limit)?;
     check_scatter(body, &limit)?;
     let fresh = list(body, "seeds").iter().all(|seed| seed.as_str().is_some_and(|seed| !state.seeds.contains(seed)));
     hold(fresh, codes::SEED_REUSED)
@@ -163,9 +163,10 @@ fn twice_median(windows: &[Value]) -> i64 {
     }
 }
 
-fn check_checks(body: &Value, limit: Limit<'_>) -> Rule {
-    let (windows, sampled) =
-        limit("kernel.windows").zip(limit("correctness.sampled_rows")).ok_or(codes::CHECKS_SHORT)?;
+fn check_checks(state: &State, body: &Value, limit: Limit<'_>) -> Rule {
+    let unit = state.units.get(text(body, "task")).ok_or(codes::CHECKS_SHORT)?;
+    let sampled = limit(&format!("correctness.sampled_{unit}s"));
+    let (windows, sampled) = limit("kernel.windows").zip(sampled).ok_or(codes::CHECKS_SHORT)?;
     let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
     let checked = |run: &Value| {
         let ran: f64 = list(run, "cells").iter().map(|cell| number(&cell["warmup"]) + windows).sum();

@@ -51,7 +51,7 @@ fn is_plain(value: &Value) -> bool {
 fn expected(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "protocol" => "digest:text format:integer id:text protocol:object",
-        "task" => "digest:text files:array format:integer id:text",
+        "task" => "digest:text files:array format:integer id:text unit:text",
         "campaign" => {
             "command:text format:integer hypothesis:text id:text iterations:integer proposer:text protocol:text \
              readout:text seed:integer shapes:array stop_rule:text task:text task_id:text"
@@ -108,7 +108,9 @@ fn type_of(value: &Value) -> &'static str {
 fn fits(kind: &str, body: &Value) -> bool {
     let fits = match kind {
         "protocol" => protocol_fits(&body["protocol"]),
-        "task" => all(&body["files"], "digest:text name:text"),
+        "task" => {
+            matches!(body["unit"].as_str(), Some("element" | "row")) && all(&body["files"], "digest:text name:text")
+        }
         "campaign" => super::list(body, "shapes").iter().all(Value::is_string),
         "session" => {
             form_of(&body["machine"])
@@ -136,12 +138,13 @@ fn all(value: &Value, form: &str) -> bool {
 }
 
 /// Limits that the rules read as positive integers.
-const COUNTS: [&str; 14] = [
+const COUNTS: [&str; 15] = [
     "kernel.warmup_min",
     "kernel.warmup_max",
     "kernel.windows",
     "kernel.window_floor_us",
     "kernel.calls_max",
+    "correctness.sampled_elements",
     "correctness.sampled_rows",
     "replication.pairs_screen",
     "replication.pairs_confirm",

@@ -69,6 +69,8 @@ pub struct State {
     empty: Head,
     pub(super) protocols: BTreeMap<String, Value>,
     pub(super) protocol_ids: BTreeSet<String>,
+    /// Task digest to the unit of its checks.
+    pub(super) units: BTreeMap<String, String>,
     pub(super) campaigns: BTreeMap<String, Campaign>,
     /// Session id to campaign and start.
     pub(super) sessions: BTreeMap<String, (String, i64)>,
@@ -129,6 +131,7 @@ impl State {
                 self.protocols.insert(row.key.clone(), body["protocol"].clone());
                 self.protocol_ids.insert(owned("id"));
             }
+            "task" => drop(self.units.insert(row.key.clone(), owned("unit"))),
             "campaign" => {
                 let new = Campaign { task: owned("task"), protocol: owned("protocol"), ..Campaign::default() };
                 self.campaigns.insert(row.key.clone(), new);

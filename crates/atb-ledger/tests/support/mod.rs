@@ -11,6 +11,7 @@ use atb_core::entry::*;
 use atb_core::protocol::Protocol;
 use atb_core::quantity::Seed;
 use atb_core::stats::splitmix::SplitMix64;
+use atb_core::task::Unit;
 use atb_ledger::{Admitted, Ledger};
 
 pub const PROTOCOL: &str = include_str!("../../../../fixtures/protocol/ledger-1.toml");
@@ -236,6 +237,11 @@ pub fn close_body(ledger: &Ledger) -> CloseBody {
 
 /// A ledger up to and including a SCREEN with its gates, and a refused noisy CONFIRM.
 pub fn begin(path: &Path) -> Ledger {
+    begin_with(path, Unit::Row)
+}
+
+/// The same for a task that is checked by this unit.
+pub fn begin_with(path: &Path, unit: Unit) -> Ledger {
     let mut ledger = Ledger::create(path).unwrap();
     let mut at = START_MS;
     let mut put = |ledger: &mut Ledger, append: &dyn Fn(&mut Ledger, i64)| {
@@ -243,7 +249,7 @@ pub fn begin(path: &Path) -> Ledger {
         append(ledger, at);
     };
     put(&mut ledger, &|l, at| drop(l.append(&protocol_body(), at).unwrap()));
-    let task = TaskBody { format: FORMAT, digest: digest("task"), id: "t".into(), files: Vec::new() };
+    let task = TaskBody { format: FORMAT, digest: digest("task"), id: "t".into(), unit, files: Vec::new() };
     put(&mut ledger, &|l, at| drop(l.append(&task, at).unwrap()));
     put(&mut ledger, &|l, at| drop(l.append(&campaign_body(CAMPAIGN), at).unwrap()));
     put(&mut ledger, &|l, at| drop(l.append(&session_body(SESSION, CAMPAIGN), at).unwrap()));

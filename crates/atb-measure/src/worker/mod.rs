@@ -34,9 +34,8 @@ pub(crate) mod word {
     pub(crate) const OUTPUTS: usize = 3;
     pub(crate) const DIMS: usize = 4;
     pub(crate) const DELAY_NS: usize = 5;
-    pub(crate) const SLOW_PPM: usize = 6;
-    pub(crate) const WORKSPACE: usize = 7;
-    pub(crate) const WORKSPACE_STRIDE: usize = 8;
+    pub(crate) const WORKSPACE: usize = 6;
+    pub(crate) const WORKSPACE_STRIDE: usize = 7;
     /// Eight dimensions.
     pub(crate) const DIM: usize = 16;
     /// Eight offsets of inputs, then of outputs, each followed by eight slot strides.

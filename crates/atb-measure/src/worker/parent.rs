@@ -131,6 +131,8 @@ pub struct Link {
     go: Event,
     done: Event,
     timeout_ms: u64,
+    /// Slowdown of every window, in parts per million; for the control arm.
+    slow_ppm: u64,
 }
 
 impl Worker {
@@ -172,8 +174,11 @@ impl Worker {
             cpus: start.cpu.into_iter().collect(),
         };
         let group = Group::spawn(command(start), &limits, &fds).map_err(harness("start a worker"))?;
-        let link = Link { group, control, go, done, timeout_ms: start.timeout_ms };
+        let link = Link { group, control, go, done, timeout_ms: start.timeout_ms, slow_ppm: 0 };
         let mut worker = Self { link, memory };
+        // The first signal comes before the code is loaded.
+        worker.link.wait().map_err(|fault| harness("start a worker")(io::Error::other(fault.to_string())))?;
+        worker.link.go.set().map_err(harness("tell a worker to load"))?;
         worker.link.wait()?;
         match status_page.load(0) {
             status::LOADED => Ok(worker),
@@ -223,9 +228,10 @@ impl Link {
         self.control.store(word::DIMS, layout.dims.len() as u64);
     }
 
-    /// Slows every window by this share, in parts per million.
+    /// Slows every window by this share, in parts per million. The time is spent on this side, so that the code cannot tell which arm
+    /// it is.
     pub fn slow_by(&mut self, ppm: u64) {
-        self.control.store(word::SLOW_PPM, ppm);
+        self.slow_ppm = ppm;
     }
 
     /// Sets the length of the delay of a [`Operation::Delay`] worker.
@@ -245,7 +251,12 @@ impl Link {
         let start = clock::now();
         self.go.set().map_err(|_| WorkerFault::HandOff("it cannot be told to go"))?;
         let waited = wait_either(&self.done, self.group.pidfd(), self.timeout_ms);
-        let end = clock::now();
+        let mut end = clock::now();
+        if self.slow_ppm > 0 {
+            let elapsed = end.get() - start.get();
+            clock::spin_until(Nanos::new(end.get() + elapsed * self.slow_ppm / 1_000_000));
+            end = clock::now();
+        }
         self.after(waited)?;
         Ok(Nanos::new(end.get() - start.get()))
     }

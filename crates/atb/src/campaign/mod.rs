@@ -30,7 +30,7 @@ use atb_measure::preflight::IfBusy;
 use atb_measure::sys::clock;
 
 use crate::error::{Error, Result};
-use crate::io::Folder;
+use crate::io::{Folder, Hold};
 
 /// What a campaign is made from.
 #[derive(Debug)]
@@ -79,6 +79,8 @@ pub struct Campaign {
     session: Option<SessionBody>,
     session_started_ms: i64,
     used_index: [u64; 4],
+    /// Keeps other campaigns out of the folder.
+    _hold: Hold,
 }
 
 impl Campaign {
@@ -91,6 +93,7 @@ impl Campaign {
                 "add shapes to task.toml",
             ));
         }
+        let hold = plan.folder.hold()?;
         let db = plan.folder.db();
         let mut ledger = if db.exists() { Ledger::open(&db)? } else { Ledger::create(&db)? };
         let protocol = ProtocolBody {
@@ -105,6 +108,7 @@ impl Campaign {
             format: FORMAT,
             digest: plan.task.digest(),
             id: plan.task.spec.id.clone(),
+            unit: plan.task.spec.unit,
             files: plan.task.file_digests().into_iter().map(file).collect(),
         };
         append_once(&mut ledger, &task)?;
@@ -125,7 +129,7 @@ impl Campaign {
         };
         let row = ledger.append(&body, clock::wall_ms())?;
         console.line(&format!("registered campaign {} as entry {} ({})", body.id, row.seq(), row.hash()));
-        Ok(Self::new(plan, ledger, body, console))
+        Ok(Self::new(plan, hold, ledger, body, console))
     }
 
     /// True if a folder's ledger is there and holds a campaign; a kill may have come before either.
@@ -136,6 +140,7 @@ impl Campaign {
 
     /// Goes on with the open campaign of a folder. The task and protocol must be the registered ones.
     pub fn resume(plan: Plan, console: Console) -> Result<Self> {
+        let hold = plan.folder.hold()?;
         let ledger = Ledger::open(&plan.folder.db())?;
         let closed: Vec<String> = bodies::<CloseBody>(&ledger)?.into_iter().map(|close| close.campaign).collect();
         let mut campaigns = bodies::<CampaignBody>(&ledger)?;
@@ -153,11 +158,21 @@ impl Campaign {
             ));
         }
         console.line(&format!("resuming campaign {}", body.id));
-        Ok(Self::new(plan, ledger, body, console))
+        Ok(Self::new(plan, hold, ledger, body, console))
     }
 
-    fn new(plan: Plan, ledger: Ledger, body: CampaignBody, console: Console) -> Self {
-        Self { plan, ledger, body, console, lab: None, session: None, session_started_ms: 0, used_index: [0; 4] }
+    fn new(plan: Plan, hold: Hold, ledger: Ledger, body: CampaignBody, console: Console) -> Self {
+        Self {
+            plan,
+            ledger,
+            body,
+            console,
+            lab: None,
+            session: None,
+            session_started_ms: 0,
+            used_index: [0; 4],
+            _hold: hold,
+        }
     }
 
     /// The campaign's id.

@@ -110,7 +110,7 @@ pub(super) fn conclude(records: &Records, stops: &Stops, gates: &[GateReport]) -
             "the control `{}` must read {}, and reads {}: the session is void, so this is no verdict",
             control.name, control.expected, control.read
         );
-        conclusion.outcome = Outcome::Inconclusive(Inconclusive::Noise);
+        conclusion.outcome = Outcome::Void(codes::CONTROL);
     }
     Ok(conclusion)
 }

@@ -59,7 +59,13 @@ impl Ledger {
         self.task = Digest::of(task.as_bytes());
         self.shapes = shapes.iter().map(|&shape| shape.to_owned()).collect();
         let files = vec![FileBody { name: "task.toml".into(), digest: self.task }];
-        self.append(&TaskBody { format: FORMAT, digest: self.task, id: task.to_owned(), files });
+        self.append(&TaskBody {
+            format: FORMAT,
+            digest: self.task,
+            id: task.to_owned(),
+            unit: atb_core::task::Unit::Row,
+            files,
+        });
         self.append(&CampaignBody {
             format: FORMAT,
             id: id.to_owned(),

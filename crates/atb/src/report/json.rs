@@ -14,6 +14,8 @@ pub fn campaign(report: &CampaignReport, db: &str) -> Value {
     json!({
         "task": report.registered.body.task_id,
         "outcome": conclusion.outcome.name(),
+        "code": conclusion.outcome.code().map(|code| code.to_string()),
+        "reason": conclusion.reason,
         "ratio": json_or_null(headline.and_then(Comparison::ratio)),
         "lo": json_or_null(headline.and_then(Comparison::lo)),
         "hi": json_or_null(headline.and_then(Comparison::hi)),
@@ -47,6 +49,7 @@ pub fn probe(report: &CampaignReport) -> Value {
         "candidate": report.candidates.last().map(|candidate| candidate.body.source.to_string()),
         "outcome": conclusion.outcome.name(),
         "code": conclusion.outcome.code().map(|code| code.to_string()),
+        "reason": conclusion.reason,
         "ratio": json_or_null(headline.and_then(Comparison::ratio)),
         "lo": json_or_null(headline.and_then(Comparison::lo)),
         "hi": json_or_null(headline.and_then(Comparison::hi)),

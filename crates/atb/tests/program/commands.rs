@@ -57,9 +57,12 @@ fn a_new_task_measures_at_once() {
         "--tasks tasks measure my_op tasks/my_op/kernel.c --protocol small-1 --exploratory --quiet --out out --shape {name}"
     );
     let found = json(home.path(), &arguments);
-    // The starting point is the compiler baseline's own code.
+    // The starting point is the compiler baseline's own code, so the true ratio is 1. How often a busy machine reads it otherwise is a
+    // rate, which `cargo xtask full` counts over many comparisons; one comparison can only be far off by a defect.
     let outcome = found["outcome"].as_str().unwrap();
-    assert!(outcome == "equivalent" || outcome.starts_with("inconclusive"), "{found}");
+    let measured = ["equivalent", "faster", "slower"].contains(&outcome) || outcome.starts_with("inconclusive");
+    let ratio = found["ratio"].as_f64();
+    assert!(measured && ratio.is_none_or(|ratio| (0.8..1.25).contains(&ratio)), "{outcome}: {found}");
     assert_eq!(json(home.path(), "verify out/atb.db")["ok"], true);
     assert_eq!(run(home.path(), "task new tasks/my_op").0, 2);
 }
