@@ -103,11 +103,10 @@ BEGIN
                 'replication.pairs_confirm_5', 'replication.pairs_confirm_10', 'replication.pairs_report',
                 'replication.pairs_probe', 'session.minutes_max')
             AND json_type(i.value, '$.value') = 'integer' AND json_extract(i.value, '$.value') BETWEEN 1 AND 1000000000) = 15
-        AND EXISTS (
-            SELECT 1 FROM json_each(NEW.body, '$.protocol.fields') AS i
-            WHERE i.key = 'noise.cv_cap' AND json_type(i.value, '$.value') = 'text'
-                AND json_extract(i.value, '$.value') GLOB '0.[0-9]*'
-                AND substr(json_extract(i.value, '$.value'), 3) NOT GLOB '*[^0-9]*')) IS NOT TRUE;
+        AND (SELECT count(*) FROM json_each(NEW.body, '$.protocol.fields') AS i
+            WHERE i.key IN ('noise.cv_cap', 'session.handoff_max', 'session.delay_tolerance')
+                AND json_type(i.value, '$.value') = 'text' AND json_extract(i.value, '$.value') GLOB '0.[0-9]*'
+                AND substr(json_extract(i.value, '$.value'), 3) NOT GLOB '*[^0-9]*') = 3) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB205 an arm does not have its form')
     WHERE NEW.kind = 'block' AND EXISTS (
         SELECT 1 FROM json_each(NEW.body, '$.arms') AS i
@@ -227,6 +226,15 @@ BEGIN
         WHERE b.entry = NEW.seq AND s.kind = 'session' AND s.key = b.session
             AND l.protocol = b.protocol AND l.field = 'session.minutes_max'
             AND NEW.at_ms <= s.at_ms + 60000 * l.value)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB405 the hand-off of the session costs too much, or its known delay reads off')
+    WHERE (EXISTS (
+        SELECT 1 FROM block AS b, entry AS s, protocol_limit AS o, protocol_limit AS f, protocol_limit AS d
+        WHERE b.entry = NEW.seq AND s.kind = 'session' AND s.key = b.session
+            AND o.protocol = b.protocol AND o.field = 'session.handoff_max'
+            AND f.protocol = b.protocol AND f.field = 'kernel.window_floor_us'
+            AND d.protocol = b.protocol AND d.field = 'session.delay_tolerance'
+            AND json_extract(s.body, '$.handoff_ns') BETWEEN 0 AND 1000.0 * f.value * o.value
+            AND json_extract(s.body, '$.delay_ns') BETWEEN 1000000 - 1000000 * d.value AND 1000000 + 1000000 * d.value)) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB210 the block''s phase, index or attempt does not follow')
     WHERE (EXISTS (
         SELECT 1 FROM block AS b

@@ -335,6 +335,36 @@ fn edited(stage: &Stage, kind: &str, edit: impl FnOnce(&mut Value)) -> (Chain, R
 }
 
 #[test]
+fn blocks_of_a_session_whose_clock_is_off_are_refused() {
+    let void = Some(codes::CONTROL);
+    for (handoff_ns, delay_ns, code) in [
+        (5000, 1_005_000, None),
+        (5000, 1_020_001, void),
+        (5000, 979_999, void),
+        (1_000_000, 1_005_000, void),
+        (-1, 1_005_000, void),
+    ] {
+        let mut stage = stage();
+        let other = "00000000000000e2";
+        let (chain, mut session) = edited(&stage, "session", |body| {
+            (body["handoff_ns"], body["delay_ns"]) = (json!(handoff_ns), json!(delay_ns));
+        });
+        session.key = other.to_owned();
+        stage.admit(chain, &session);
+        for role in ["naive", "compiler"] {
+            let (chain, mut row) = edited(&stage, "baseline", |body| {
+                (body["session"], body["role"]) = (json!(other), json!(role));
+            });
+            row.key = format!("{other}/{role}");
+            row.hash = digest(role).to_string();
+            stage.admit(chain, &row);
+        }
+        let (chain, row) = edited(&stage, "block", |body| body["session"] = json!(other));
+        assert_eq!(stage.judge("session", chain, &row), code, "{handoff_ns} {delay_ns}");
+    }
+}
+
+#[test]
 fn a_role_cannot_pass_for_two_arms() {
     let stage = stage();
     for role in ["parent candidate", "candidate ", " candidate", "parent\tcandidate", ""] {

@@ -119,8 +119,10 @@ impl Error {
             | Self::Usage { .. }
             | Self::UnknownCode(_) => exit::USAGE,
             Self::Open(_) | Self::Ingest(_) | Self::InUse { .. } => exit::REFUSED,
-            Self::NotQuiet(_) => 13,
-            Self::Fault { fault, .. } if fault.outcome == Outcome::Cancelled => 18,
+            Self::NotQuiet(_) => Outcome::NotQuiet.exit_code(),
+            Self::Fault { fault, .. } if matches!(fault.outcome, Outcome::Cancelled | Outcome::Void(_)) => {
+                fault.outcome.exit_code()
+            }
             Self::NoCompiler(_) | Self::Unwritable { .. } | Self::Fault { .. } | Self::Report(_) | Self::Page(_) => {
                 exit::HARNESS
             }

@@ -1,4 +1,4 @@
-//! `cargo xtask full [TASK...]`: the long measurements, whose tables are committed as docs/evidence.md.
+//! `cargo xtask full [--built] [--page FILE] [TASK...]`: the long measurements, whose tables are committed as docs/evidence.md.
 //!
 //! Everything runs through the released program, as a user would run it. The page is rewritten after each task, so that an interrupted
 //! run leaves what it has.
@@ -23,10 +23,18 @@ pub(crate) const ITERATIONS: &str = "12";
 const SELF_COMPARISONS: usize = 2;
 
 /// Runs the matrix and writes its tables. True if all ran.
-pub(crate) fn run(tree: &Tree, only: &[&str]) -> Result<bool> {
+pub(crate) fn run(tree: &Tree, arguments: &[&str]) -> Result<bool> {
     let root = &tree.root;
-    let built = Command::new("cargo").args(["build", "--release"]).current_dir(root).status()?;
-    if !built.success() {
+    let (mut only, mut is_built, mut path) = (Vec::new(), false, "docs/evidence.md");
+    let mut rest = arguments.iter().copied();
+    while let Some(argument) = rest.next() {
+        match argument {
+            "--built" => is_built = true,
+            "--page" => path = rest.next().context("--page needs a file")?,
+            task => only.push(task),
+        }
+    }
+    if !is_built && !Command::new("cargo").args(["build", "--release"]).current_dir(root).status()?.success() {
         bail!("failed to build the program");
     }
     let scratch = root.join("target").join("full");
@@ -43,9 +51,9 @@ pub(crate) fn run(tree: &Tree, only: &[&str]) -> Result<bool> {
         let shape = program.first_timed_shape(task)?;
         program.search(task, &shape, &mut page)?;
         program.compare_with_itself(task, &shape, &mut page)?;
-        page.write(&root.join("docs/evidence.md"))?;
+        page.write(&root.join(path))?;
     }
-    println!("wrote docs/evidence.md");
+    println!("wrote {path}");
     Ok(true)
 }
 

@@ -7,6 +7,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use atb_core::comparison::{arm_of, compare, times};
 use atb_core::entry::{BlockBody, Phase, ProtocolBody, Role};
+use atb_core::ladder::Verdict;
+use atb_core::outcome::Outcome;
 use atb_core::protocol::Protocol;
 use atb_ledger::Ledger;
 use serde_json::Value;
@@ -53,15 +55,13 @@ impl SelfComparison {
         let scatter =
             [Role::Candidate, Role::Compiler].into_iter().filter_map(|role| scatter(last, role)).collect::<Vec<_>>();
         let shown: Vec<String> = scatter.iter().map(|cv| format!("{cv:.1} %")).collect();
-        let outcome = cell(&found["outcome"]);
-        let row = format!(
-            "| {task} | {outcome} | {} | {} .. {} | {} | {} |",
-            cell(&found["ratio"]),
-            cell(&found["lo"]),
-            cell(&found["hi"]),
-            shown.join(", "),
-            attempts.len(),
-        );
+        let (mut outcome, mut ratio) = (cell(&found["outcome"]), "-".to_owned());
+        // The program compares with the fastest baseline, which may be the vendor's; the same code is the compiler baseline's.
+        if let Some(verdict) = verdict_over(db, Phase::Probe, Role::Candidate, Role::Compiler)? {
+            outcome = Outcome::from(verdict.outcome).to_string();
+            ratio = shown_ratio(&verdict);
+        }
+        let row = format!("| {task} | {outcome} | {ratio} | {} | {} |", shown.join(", "), attempts.len());
         Ok(Self { row, outcome, scatter })
     }
 }
@@ -77,20 +77,31 @@ fn scatter(block: &BlockBody, role: Role) -> Option<f64> {
 
 /// The REPORT's ratio of the head over each baseline, with its interval.
 pub(crate) fn report_ratios(db: &Path) -> Result<BTreeMap<&'static str, String>> {
-    let ledger = Ledger::open_read_only(db)?;
-    let protocol = ledger.bodies::<ProtocolBody>()?.pop().context("a ledger has a protocol")?.body;
-    let protocol = Protocol::from_json("ledger", &protocol.protocol).map_err(|error| anyhow::anyhow!("{error}"))?;
-    let report = ledger.bodies::<BlockBody>()?.into_iter().find(|stored| stored.body.phase == Phase::Report);
-    let Some(report) = report.map(|stored| stored.body) else { return Ok(BTreeMap::new()) };
     let mut ratios = BTreeMap::new();
     for role in [Role::Compiler, Role::Naive, Role::Vendor] {
-        if let (Some(base), Some(head)) = (arm_of(&report, role), arm_of(&report, Role::Head)) {
-            let verdict = compare(&report, base, head, &protocol)?;
-            let (lo, hi) = (verdict.lo95.ratio_bound(), verdict.hi95.ratio_bound());
-            ratios.insert(role.name(), format!("{:.3} [{lo:.3}, {hi:.3}]", verdict.estimate.get()));
+        if let Some(verdict) = verdict_over(db, Phase::Report, Role::Head, role)? {
+            ratios.insert(role.name(), shown_ratio(&verdict));
         }
     }
     Ok(ratios)
+}
+
+/// The verdict of one arm over another in the first admitted block of a phase.
+fn verdict_over(db: &Path, phase: Phase, judged: Role, base: Role) -> Result<Option<Verdict>> {
+    let ledger = Ledger::open_read_only(db)?;
+    let protocol = ledger.bodies::<ProtocolBody>()?.pop().context("a ledger has a protocol")?.body;
+    let protocol = Protocol::from_json("ledger", &protocol.protocol).map_err(|error| anyhow::anyhow!("{error}"))?;
+    let block = ledger.bodies::<BlockBody>()?.into_iter().find(|stored| stored.body.phase == phase);
+    let Some(block) = block.map(|stored| stored.body) else { return Ok(None) };
+    match (arm_of(&block, base), arm_of(&block, judged)) {
+        (Some(base), Some(judged)) => Ok(Some(compare(&block, base, judged, &protocol)?)),
+        _ => Ok(None),
+    }
+}
+
+fn shown_ratio(verdict: &Verdict) -> String {
+    let (lo, hi) = (verdict.lo95.ratio_bound(), verdict.hi95.ratio_bound());
+    format!("{:.3} [{lo:.3}, {hi:.3}]", verdict.estimate.get())
 }
 
 /// What has been measured so far.
@@ -169,7 +180,7 @@ impl Page {
             text,
             "\n## Self-comparisons\n\n`atb measure TASK kernel.c` with the task's own starting point, which is the compiler baseline's code: any \
              `faster` or `slower`\nwould be a false verdict. Scatter is the cross-run CV of the candidate and of the compiler baseline, in the \
-             last attempt.\n\n| task | outcome | ratio | 95 % | scatter | attempts |\n| --- | --- | --- | --- | --- | --- |"
+             last attempt.\n\n| task | outcome | ratio | scatter | attempts |\n| --- | --- | --- | --- | --- |"
         )?;
         self.selves.iter().try_for_each(|comparison| writeln!(text, "{}", comparison.row))?;
         let mut counts = BTreeMap::<&str, usize>::new();

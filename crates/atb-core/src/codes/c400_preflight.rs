@@ -18,7 +18,7 @@ super::codes! {
         "The step that failed and the system's reason.";
         "Run `atb doctor`; report this if the machine has memory and file descriptors left."
     CONTROL = 405, "a control of the session reads what cannot be";
-        "The hand-off costs too much, a known delay reads off, a kernel differs from itself, or an injected slowdown is not seen: the session proves nothing.";
+        "The hand-off costs too much, a known delay reads off, a kernel differs from itself, or an injected slowdown is not seen: the session proves nothing. A session whose clock is off is replaced twice before the command ends.";
         "The control, what it must read, and what it reads.";
         "Run `atb doctor`, quiet the machine, and measure again."
 }

@@ -6,6 +6,7 @@ use atb_core::codes;
 use atb_core::entry::{Chain, Row};
 use serde_json::Value;
 
+use super::state::Session;
 use super::{Rule, State, hold, list, text};
 
 /// Longest window that is believed, in ns.
@@ -17,9 +18,10 @@ pub(super) fn check(state: &State, row: &Row, body: &Value) -> Rule {
     let campaign = state.campaigns.get(text(body, "campaign")).ok_or(codes::CITATION)?;
     hold(campaign.task == text(body, "task") && campaign.protocol == protocol, codes::CITATION)?;
     let limit = |field: &str| state.limit(protocol, field);
-    let age_ms = state.sessions.get(text(body, "session")).map(|(_, start)| row.at_ms - start);
-    let fresh = age_ms.zip(limit("session.minutes_max")).is_some_and(|(age, minutes)| age as f64 <= 60_000.0 * minutes);
-    hold(fresh, codes::SESSION_EXPIRED)?;
+    let session = state.sessions.get(text(body, "session")).ok_or(codes::SESSION_EXPIRED)?;
+    let minutes = limit("session.minutes_max").ok_or(codes::SESSION_EXPIRED)?;
+    hold((row.at_ms - session.at_ms) as f64 <= 60_000.0 * minutes, codes::SESSION_EXPIRED)?;
+    check_controls(session, &limit)?;
     check_order(state, row, body)?;
     check_arms(state, body)?;
     check_pairs(body, &limit)?;
@@ -33,6 +35,16 @@ pub(super) fn check(state: &State, row: &Row, body: &Value) -> Rule {
 }
 
 type Limit<'l> = &'l dyn Fn(&str) -> Option<f64>;
+
+/// The clock's own controls, as the session states them.
+fn check_controls(session: &Session, limit: Limit<'_>) -> Rule {
+    let share = |field: &str| limit(field).ok_or(codes::CONTROL);
+    let most = 1000.0 * share("kernel.window_floor_us")? * share("session.handoff_max")?;
+    let off = 1_000_000.0 * share("session.delay_tolerance")?;
+    let handoff = (0.0..=most).contains(&(session.handoff_ns as f64));
+    let delay = (1_000_000.0 - off..=1_000_000.0 + off).contains(&(session.delay_ns as f64));
+    hold(handoff && delay, codes::CONTROL)
+}
 
 fn check_order(state: &State, row: &Row, body: &Value) -> Rule {
     let (campaign, phase) = (text(body, "campaign"), text(body, "phase"));

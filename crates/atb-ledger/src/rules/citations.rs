@@ -26,7 +26,7 @@ pub(super) fn check(state: &State, row: &Row, body: &Value) -> Rule {
     hold(kind == "close" || !campaign.closed, codes::CLOSED)?;
     if matches!(kind, "baseline" | "block") {
         let session = state.sessions.get(text(body, "session"));
-        hold(session.is_some_and(|(of, _)| of == campaign_id), codes::CITATION)?;
+        hold(session.is_some_and(|session| session.campaign == campaign_id), codes::CITATION)?;
     }
     match kind {
         "fault" => hold(state.has(Chain::Entry, "candidate", &row.key), codes::CITATION),
@@ -66,8 +66,8 @@ fn check_close(state: &State, body: &Value) -> Rule {
     let revealed: Vec<&str> = list(body, "keys").iter().map(|key| text(key, "session")).collect();
     let distinct: BTreeSet<&str> = revealed.iter().copied().collect();
     let campaign = text(body, "campaign");
-    let sessions: BTreeSet<&str> =
-        state.sessions.iter().filter(|(_, (of, _))| of == campaign).map(|(id, _)| id.as_str()).collect();
+    let mine = state.sessions.iter().filter(|(_, session)| session.campaign == campaign);
+    let sessions: BTreeSet<&str> = mine.map(|(id, _)| id.as_str()).collect();
     hold(distinct.len() == revealed.len() && distinct == sessions, codes::CITATION)
 }
 

@@ -156,6 +156,9 @@ const COUNTS: [&str; 15] = [
     "session.minutes_max",
 ];
 
+/// Limits that the rules read as shares, `0.` and digits.
+const SHARES: [&str; 3] = ["noise.cv_cap", "session.handoff_max", "session.delay_tolerance"];
+
 fn protocol_fits(protocol: &Value) -> bool {
     let Some(fields) = protocol["fields"].as_object() else { return false };
     let fits = |field: &Value| {
@@ -166,11 +169,14 @@ fn protocol_fits(protocol: &Value) -> bool {
     };
     let value = |key: &str| fields.get(key).map_or(&Value::Null, |field| &field["value"]);
     let count = |key: &&str| value(key).as_i64().is_some_and(|count| (1..=1_000_000_000).contains(&count));
-    let cap = value("noise.cv_cap").as_str().and_then(|text| text.strip_prefix("0."));
+    let share = |key: &&str| {
+        let digits = value(key).as_str().and_then(|text| text.strip_prefix("0."));
+        digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    };
     form_of(protocol) == "fields:object format:integer id:text title:text"
         && fields.values().all(fits)
         && COUNTS.iter().all(count)
-        && cap.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+        && SHARES.iter().all(share)
 }
 
 fn block_fits(body: &Value) -> bool {

@@ -46,6 +46,15 @@ impl Campaign {
     }
 }
 
+/// A session's facts that its blocks depend on.
+#[derive(Debug, Clone)]
+pub(super) struct Session {
+    pub(super) campaign: String,
+    pub(super) at_ms: i64,
+    pub(super) handoff_ns: i64,
+    pub(super) delay_ns: i64,
+}
+
 /// A block's facts that later rows depend on.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
@@ -72,8 +81,7 @@ pub struct State {
     /// Task digest to the unit of its checks.
     pub(super) units: BTreeMap<String, String>,
     pub(super) campaigns: BTreeMap<String, Campaign>,
-    /// Session id to campaign and start.
-    pub(super) sessions: BTreeMap<String, (String, i64)>,
+    pub(super) sessions: BTreeMap<String, Session>,
     /// Session and role to source.
     pub(super) baselines: BTreeMap<String, String>,
     pub(super) blocks: BTreeMap<i64, Block>,
@@ -137,7 +145,9 @@ impl State {
                 self.campaigns.insert(row.key.clone(), new);
             }
             "session" => {
-                self.sessions.insert(row.key.clone(), (campaign, row.at_ms));
+                let number = |name: &str| body[name].as_i64().unwrap_or(i64::MAX);
+                let (handoff_ns, delay_ns) = (number("handoff_ns"), number("delay_ns"));
+                self.sessions.insert(row.key.clone(), Session { campaign, at_ms: row.at_ms, handoff_ns, delay_ns });
             }
             "baseline" => {
                 self.baselines.insert(row.key.clone(), owned("source"));

@@ -2,8 +2,12 @@
 
 use std::path::PathBuf;
 
+use atb_core::codes;
 use atb_core::entry::{FORMAT, SessionBody, key_commitment};
+use atb_core::outcome::Outcome;
+use atb_core::protocol::Protocol;
 use atb_measure::build::Compiler;
+use atb_measure::fault::Fault;
 use atb_measure::fingerprint;
 use atb_measure::lab::{Lab, LabSetup, SessionKey};
 use atb_measure::sys::clock;
@@ -11,9 +15,12 @@ use atb_measure::sys::clock;
 use super::{Arms, Campaign, random_id};
 use crate::error::{Error, Result};
 use crate::io;
+use crate::report::{Standing, clock_controls};
 
 /// Minutes before a session's end after which no new block starts in it.
 const MARGIN_MIN: u64 = 10;
+/// Sessions that are opened in a row until the controls of one hold.
+const ATTEMPTS: usize = 3;
 
 impl Campaign {
     /// True if the session is missing or too old for another block.
@@ -24,10 +31,28 @@ impl Campaign {
     }
 
     /// Opens a session if none is open or the open one is too old. Only with its baselines can blocks cite it.
+    ///
+    /// A session whose clock controls fail stays on record, is void, and another is opened: nothing was measured in it.
     pub(super) fn ensure_session(&mut self) -> Result<()> {
         if !self.needs_session() {
             return Ok(());
         }
+        let mut failed = None;
+        for _ in 0..ATTEMPTS {
+            let body = self.open_session()?;
+            failed = failed_control(&body, &self.plan.protocol);
+            let Some(detail) = &failed else {
+                self.session_started_ms = clock::wall_ms();
+                self.session = Some(body);
+                return Ok(());
+            };
+            self.console.line(&format!("  the session is void: {detail}"));
+        }
+        let fault = Fault::new(Outcome::Void(codes::CONTROL), failed.unwrap_or_default());
+        Err(Error::Fault { context: format!("{ATTEMPTS} sessions in a row are void"), fault })
+    }
+
+    fn open_session(&mut self) -> Result<SessionBody> {
         let key = SessionKey::random().map_err(|source| Error::Unwritable { path: "a session key".into(), source })?;
         let setup = LabSetup {
             program: PathBuf::from("/proc/self/exe"),
@@ -55,11 +80,8 @@ impl Campaign {
             compiler: lab.compiler().version().to_owned(),
         };
         self.append(&body)?;
-        self.check_controls(&body);
-        self.session_started_ms = clock::wall_ms();
-        self.session = Some(body);
         self.lab = Some(lab);
-        Ok(())
+        Ok(body)
     }
 
     /// Replaces the session, and the arms that were measured in it, if it is too old for another generation or report.
@@ -68,19 +90,6 @@ impl Campaign {
             *arms = self.baselines()?;
         }
         Ok(())
-    }
-
-    /// Says so if the clock's own controls are off.
-    fn check_controls(&self, session: &SessionBody) {
-        let protocol = &self.plan.protocol;
-        let share = session.handoff_ns as f64 / (protocol.kernel_window_floor_us() as f64 * 1e3);
-        if share > protocol.session_handoff_max().get() {
-            self.console.line(&format!("warning: the hand-off costs {:.2} % of the shortest window", share * 100.0));
-        }
-        let off = session.delay_ns as f64 / 1e6 - 1.0;
-        if off.abs() > protocol.session_delay_tolerance().get() {
-            self.console.line(&format!("warning: a delay of 1 ms reads {:+.2} % off", off * 100.0));
-        }
     }
 
     /// The open lab.
@@ -92,4 +101,11 @@ impl Campaign {
     pub(super) fn session_id(&self) -> String {
         self.session.as_ref().map(|session| session.id.clone()).unwrap_or_default()
     }
+}
+
+/// The first of the clock's own controls that fails, in words.
+fn failed_control(session: &SessionBody, protocol: &Protocol) -> Option<String> {
+    let controls = clock_controls(session, protocol);
+    let failed = controls.into_iter().find(|control| control.standing == Standing::Failed)?;
+    Some(format!("the control `{}` must read {}, and reads {}", failed.name, failed.expected, failed.read))
 }

@@ -50,7 +50,7 @@ pub struct Control {
 pub(super) fn controls(records: &Records, block: &BlockBody) -> Result<Vec<Control>, ReportError> {
     let mut controls = Vec::new();
     if let Some(session) = records.session(&block.session) {
-        controls.extend([handoff(session, &records.protocol), delay(session, &records.protocol)]);
+        controls.extend(clock_controls(session, &records.protocol));
     }
     let Some(head) = arm_of(block, Role::Head) else { return Ok(controls) };
     if let Some(again) = arm_of(block, Role::HeadAgain) {
@@ -60,6 +60,11 @@ pub(super) fn controls(records: &Records, block: &BlockBody) -> Result<Vec<Contr
         controls.push(slowed(Comparison::of(block, head, slow, &records.protocol)?, &records.protocol));
     }
     Ok(controls)
+}
+
+/// The controls of a session's clock, which run before anything is measured in it.
+pub(crate) fn clock_controls(session: &SessionBody, protocol: &Protocol) -> [Control; 2] {
+    [handoff(session, protocol), delay(session, protocol)]
 }
 
 fn handoff(session: &SessionBody, protocol: &Protocol) -> Control {
