@@ -16,7 +16,9 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask check                                   every rule of the repository, with the places that break it
 cargo xtask docs [--check]                          write docs/protocol.md and docs/codes.md, or compare them
-cargo xtask full [--built] [--page FILE] [TASK...]  the long measurements; writes docs/evidence.md (about an hour);
+cargo xtask full [--resume] [--built] [--page FILE] [TASK...]
+                                                    the long measurements; writes docs/evidence.md (about an hour);
+                                                    --resume keeps what an interrupted run has measured,
                                                     --built takes target/release/atb as it is
 cargo xtask new gate|task|proposer|statistic NAME   write a skeleton and print what remains to be done";
 

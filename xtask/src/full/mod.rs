@@ -1,4 +1,4 @@
-//! `cargo xtask full [--built] [--page FILE] [TASK...]`: the long measurements, whose tables are committed as docs/evidence.md.
+//! `cargo xtask full [--resume] [--built] [--page FILE] [TASK...]`: the long measurements, whose tables are committed as docs/evidence.md.
 //!
 //! Everything runs through the released program, as a user would run it. The page is rewritten after each task, so that an interrupted
 //! run leaves what it has.
@@ -11,6 +11,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::tree::Tree;
@@ -25,11 +26,12 @@ const SELF_COMPARISONS: usize = 2;
 /// Runs the matrix and writes its tables. True if all ran.
 pub(crate) fn run(tree: &Tree, arguments: &[&str]) -> Result<bool> {
     let root = &tree.root;
-    let (mut only, mut is_built, mut path) = (Vec::new(), false, "docs/evidence.md");
+    let (mut only, mut is_built, mut resumes, mut path) = (Vec::new(), false, false, "docs/evidence.md");
     let mut rest = arguments.iter().copied();
     while let Some(argument) = rest.next() {
         match argument {
             "--built" => is_built = true,
+            "--resume" => resumes = true,
             "--page" => path = rest.next().context("--page needs a file")?,
             task => only.push(task),
         }
@@ -38,7 +40,7 @@ pub(crate) fn run(tree: &Tree, arguments: &[&str]) -> Result<bool> {
         bail!("failed to build the program");
     }
     let scratch = root.join("target").join("full");
-    if scratch.exists() {
+    if scratch.exists() && !resumes {
         std::fs::remove_dir_all(&scratch)?;
     }
     std::fs::create_dir_all(&scratch)?;
@@ -64,6 +66,7 @@ struct Program {
 }
 
 /// How a command ended.
+#[derive(Serialize, Deserialize)]
 struct Ran {
     /// Its `--json` object.
     answer: Value,
@@ -88,6 +91,23 @@ impl Program {
         self.scratch.join(name)
     }
 
+    /// A measurement into the folder of that name, or what an interrupted run has kept of it.
+    fn measured(&self, name: &str, arguments: &[&str]) -> Result<Ran> {
+        let kept = self.folder(&format!("{name}.json"));
+        if let Ok(text) = std::fs::read_to_string(&kept) {
+            return Ok(serde_json::from_str(&text)?);
+        }
+        let folder = self.folder(name);
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        println!("{}", arguments.join(" "));
+        let out = folder.display().to_string();
+        let ran = self.json(&[arguments, &["--out", &out]].concat())?;
+        std::fs::write(kept, serde_json::to_string(&ran)?)?;
+        Ok(ran)
+    }
+
     fn first_timed_shape(&self, task: &str) -> Result<String> {
         let shown = self.json(&["task", "show", task])?.answer;
         let shapes = shown["shapes"].as_array().context("a task has shapes")?;
@@ -97,12 +117,9 @@ impl Program {
 
     /// One campaign, verified, with its costs.
     fn search(&self, task: &str, shape: &str, page: &mut Page) -> Result<()> {
-        let folder = self.folder(task);
-        let out = folder.display().to_string();
-        println!("tune {task} at {shape}");
         let ran =
-            self.json(&["tune", task, "--iterations", ITERATIONS, "--shape", shape, "--exploratory", "--out", &out])?;
-        let db = folder.join("atb.db");
+            self.measured(task, &["tune", task, "--iterations", ITERATIONS, "--shape", shape, "--exploratory"])?;
+        let db = self.folder(task).join("atb.db");
         let verified = self.json(&["verify", &db.display().to_string()])?;
         page.add_search(task, shape, &ran.answer, ran.seconds, &page::report_ratios(&db)?);
         page.costs.add(Costs::of(&ran.progress, &db, &self.folder("replayed.db"), verified.seconds)?);
@@ -118,12 +135,10 @@ impl Program {
         let file = self.scratch.join(format!("{task}.c"));
         std::fs::write(&file, shown["starting_point"].as_str().context("a task has a starting point")?)?;
         for number in 1..=SELF_COMPARISONS {
-            println!("measure {task} against itself, {number} of {SELF_COMPARISONS}");
-            let folder = self.folder(&format!("self-{task}-{number}"));
-            let (candidate, out) = (file.display().to_string(), folder.display().to_string());
-            let arguments = ["measure", task, &candidate, "--shape", shape, "--exploratory", "--out", &out];
-            let ran = self.json(&arguments)?;
-            page.add_self_comparison(SelfComparison::of(task, &ran.answer, &folder.join("atb.db"))?);
+            let (name, candidate) = (format!("self-{task}-{number}"), file.display().to_string());
+            let ran = self.measured(&name, &["measure", task, &candidate, "--shape", shape, "--exploratory"])?;
+            let db = self.folder(&name).join("atb.db");
+            page.add_self_comparison(SelfComparison::of(task, &ran.answer, &db)?);
             page.costs.add_phases(&ran.progress);
         }
         Ok(())
