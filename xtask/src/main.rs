@@ -16,7 +16,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask check                                   every rule of the repository, with the places that break it
 cargo xtask docs [--check]                          write docs/protocol.md and docs/codes.md, or compare them
-cargo xtask full [--resume] [--built] [--page FILE] [TASK...]
+cargo xtask full [--protocol NAME] [--page FILE] [--resume] [--built] [TASK...]
                                                     the long measurements; writes docs/evidence.md (about an hour);
                                                     --resume keeps what an interrupted run has measured,
                                                     --built takes target/release/atb as it is

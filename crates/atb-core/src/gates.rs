@@ -68,20 +68,27 @@ pub fn quarantine(
     })
 }
 
-/// Records the scatter of an admitted arm beside the cap that the database holds verdict arms to: the worst cell counts.
+/// Records the scatter of an arm and of what it is compared with beside the cap: the worst cell counts.
 ///
-/// In a SCREEN block, which decides nothing, the scatter is recorded and passes.
-pub fn scatter(block: &BlockBody, arm: usize, protocol: &Protocol) -> Result<GateDecision, ComparisonError> {
+/// The database holds every arm to the cap on which a verdict can rest, but for the naive baseline, which a verdict rests on only where
+/// it is the fastest: that is decided here. In a SCREEN block, which decides nothing, the scatter is recorded and passes.
+pub fn scatter(
+    block: &BlockBody,
+    base: usize,
+    arm: usize,
+    protocol: &Protocol,
+) -> Result<GateDecision, ComparisonError> {
     let mut worst = 0.0_f64;
-    let times = crate::comparison::times(block, arm)?;
-    for cell in 0..block.cells.len() {
-        let readings: Result<Vec<Reading>, _> = times
-            .iter()
-            .filter_map(|run| run.get(cell))
-            .map(|time| Reading::new(time.twice_median.get() as f64))
-            .collect();
-        if let Ok(cv) = CrossRunCv::of(&readings?, protocol.statistics_confidence()) {
-            worst = worst.max(cv.corrected.get());
+    for times in [crate::comparison::times(block, arm)?, crate::comparison::times(block, base)?] {
+        for cell in 0..block.cells.len() {
+            let readings: Result<Vec<Reading>, _> = times
+                .iter()
+                .filter_map(|run| run.get(cell))
+                .map(|time| Reading::new(time.twice_median.get() as f64))
+                .collect();
+            if let Ok(cv) = CrossRunCv::of(&readings?, protocol.statistics_confidence()) {
+                worst = worst.max(cv.corrected.get());
+            }
         }
     }
     let limit = protocol.noise_cv_cap().get();

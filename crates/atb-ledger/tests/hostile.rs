@@ -7,7 +7,7 @@ mod support;
 
 use atb_core::canon::canonical;
 use atb_core::codes::{self, Code};
-use atb_core::entry::{Chain, FileBody, GateBody, Role, Row, TaskBody, TriedBody};
+use atb_core::entry::{Body as _, Chain, FileBody, GateBody, Role, Row, TaskBody, TriedBody};
 use atb_core::task::Unit;
 use atb_ledger::rules::State;
 use rusqlite::Connection;
@@ -332,6 +332,24 @@ fn edited(stage: &Stage, kind: &str, edit: impl FnOnce(&mut Value)) -> (Chain, R
     edit(&mut body);
     row.body = body.to_string();
     (chain, row)
+}
+
+#[test]
+fn the_scatter_of_the_naive_baseline_is_no_reason_to_refuse() {
+    for (arm, code) in [(0, Some(codes::CV_CAP)), (1, Some(codes::CV_CAP)), (2, None)] {
+        let stage = stage();
+        let mut block = probe(1);
+        for run in block.runs.iter_mut().filter(|run| run.arm == arm) {
+            let cell = &mut run.cells[0];
+            cell.windows.iter_mut().for_each(|window| *window = *window * (10 + run.pair % 2 * 4) / 10);
+            let mut sorted = cell.windows.clone();
+            sorted.sort_unstable();
+            cell.value = sorted[49] + sorted[50];
+        }
+        let (chain, mut row) = stage.row("block");
+        (row.key, row.body) = (block.key(), canonical(&block).unwrap());
+        assert_eq!(stage.judge("scatter", chain, &row), code, "arm {arm}");
+    }
 }
 
 #[test]

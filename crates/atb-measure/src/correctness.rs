@@ -11,7 +11,7 @@ use atb_core::task::Shape;
 
 use crate::build::Built;
 use crate::fault::Fault;
-use crate::inputs::{Place, Purpose, Stream};
+use crate::inputs::{FACTORS, Place, Purpose, Stream};
 use crate::judge::{Checks, Shown, Streams, Window};
 use crate::lab::Lab;
 use crate::layout::Layout;
@@ -168,7 +168,7 @@ impl Lab {
         let per_call = median / calls as f64;
         drop(pin);
         self.end(worker);
-        let calls = fill_window(target, per_call, most);
+        let calls = whole_groups(fill_window(target, per_call, most), most);
         let floor = Nanos::new(self.protocol().kernel_window_floor_us() * 1000);
         if per_call * (calls as f64) < floor.get() as f64 * 0.9 {
             let detail =
@@ -183,6 +183,12 @@ impl Lab {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and a million")]
 fn fill_window(target: f64, per_call: f64, most: usize) -> usize {
     ((target / per_call).ceil().clamp(1.0, 1e6) as usize).min(most)
+}
+
+/// Rounds up to a multiple of the number of input factors, so that every window holds each as often. One call, of a slow kernel, stays one.
+fn whole_groups(calls: usize, most: usize) -> usize {
+    let whole = calls.next_multiple_of(FACTORS.len());
+    if calls == 1 || whole > most { calls } else { whole }
 }
 
 fn hidden_shapes(protocol: &Protocol, ranges: &[(u64, u64)], plan: &Stream) -> Vec<(Shape, bool)> {

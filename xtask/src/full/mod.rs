@@ -1,4 +1,4 @@
-//! `cargo xtask full [--resume] [--built] [--page FILE] [TASK...]`: the long measurements, whose tables are committed as docs/evidence.md.
+//! `cargo xtask full [--protocol NAME] [--page FILE] [--resume] [--built] [TASK...]`: the long measurements, whose tables are committed as docs/evidence.md.
 //!
 //! Everything runs through the released program, as a user would run it. The page is rewritten after each task, so that an interrupted
 //! run leaves what it has.
@@ -26,12 +26,14 @@ const SELF_COMPARISONS: usize = 2;
 /// Runs the matrix and writes its tables. True if all ran.
 pub(crate) fn run(tree: &Tree, arguments: &[&str]) -> Result<bool> {
     let root = &tree.root;
-    let (mut only, mut is_built, mut resumes, mut path) = (Vec::new(), false, false, "docs/evidence.md");
+    let (mut only, mut is_built, mut resumes) = (Vec::new(), false, false);
+    let (mut path, mut protocol) = ("docs/evidence.md", "certified-1");
     let mut rest = arguments.iter().copied();
     while let Some(argument) = rest.next() {
         match argument {
             "--built" => is_built = true,
             "--resume" => resumes = true,
+            "--protocol" => protocol = rest.next().context("--protocol needs a name")?,
             "--page" => path = rest.next().context("--page needs a file")?,
             task => only.push(task),
         }
@@ -44,11 +46,11 @@ pub(crate) fn run(tree: &Tree, arguments: &[&str]) -> Result<bool> {
         std::fs::remove_dir_all(&scratch)?;
     }
     std::fs::create_dir_all(&scratch)?;
-    let program = Program { path: root.join("target/release/atb"), scratch };
+    let program = Program { path: root.join("target/release/atb"), scratch, protocol: protocol.to_owned() };
     let listed = program.json(&["task", "list"])?.answer;
     let known =
         listed["tasks"].as_array().context("the program lists tasks")?.iter().filter_map(|task| task["id"].as_str());
-    let mut page = Page::new(Machine::of(&program.json(&["doctor"])?.answer));
+    let mut page = Page::new(protocol, Machine::of(&program.json(&["doctor"])?.answer));
     for task in known.filter(|task| only.is_empty() || only.contains(task)) {
         let shape = program.first_timed_shape(task)?;
         program.search(task, &shape, &mut page)?;
@@ -63,6 +65,7 @@ pub(crate) fn run(tree: &Tree, arguments: &[&str]) -> Result<bool> {
 struct Program {
     path: PathBuf,
     scratch: PathBuf,
+    protocol: String,
 }
 
 /// How a command ended.
@@ -103,7 +106,7 @@ impl Program {
         }
         println!("{}", arguments.join(" "));
         let out = folder.display().to_string();
-        let ran = self.json(&[arguments, &["--out", &out]].concat())?;
+        let ran = self.json(&[arguments, &["--protocol", &self.protocol, "--exploratory", "--out", &out]].concat())?;
         std::fs::write(kept, serde_json::to_string(&ran)?)?;
         Ok(ran)
     }
@@ -117,8 +120,7 @@ impl Program {
 
     /// One campaign, verified, with its costs.
     fn search(&self, task: &str, shape: &str, page: &mut Page) -> Result<()> {
-        let ran =
-            self.measured(task, &["tune", task, "--iterations", ITERATIONS, "--shape", shape, "--exploratory"])?;
+        let ran = self.measured(task, &["tune", task, "--iterations", ITERATIONS, "--shape", shape])?;
         let db = self.folder(task).join("atb.db");
         let verified = self.json(&["verify", &db.display().to_string()])?;
         page.add_search(task, shape, &ran.answer, ran.seconds, &page::report_ratios(&db)?);
@@ -136,7 +138,7 @@ impl Program {
         std::fs::write(&file, shown["starting_point"].as_str().context("a task has a starting point")?)?;
         for number in 1..=SELF_COMPARISONS {
             let (name, candidate) = (format!("self-{task}-{number}"), file.display().to_string());
-            let ran = self.measured(&name, &["measure", task, &candidate, "--shape", shape, "--exploratory"])?;
+            let ran = self.measured(&name, &["measure", task, &candidate, "--shape", shape])?;
             let db = self.folder(&name).join("atb.db");
             page.add_self_comparison(SelfComparison::of(task, &ran.answer, &db)?);
             page.costs.add_phases(&ran.progress);

@@ -107,6 +107,7 @@ fn shown_ratio(verdict: &Verdict) -> String {
 /// What has been measured so far.
 #[derive(Debug)]
 pub(crate) struct Page {
+    protocol: String,
     machine: Machine,
     searches: Vec<String>,
     /// Task and sentence.
@@ -116,8 +117,15 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    pub(crate) fn new(machine: Machine) -> Self {
-        Self { machine, searches: Vec::new(), reasons: Vec::new(), selves: Vec::new(), costs: Costs::default() }
+    pub(crate) fn new(protocol: &str, machine: Machine) -> Self {
+        Self {
+            protocol: protocol.to_owned(),
+            machine,
+            searches: Vec::new(),
+            reasons: Vec::new(),
+            selves: Vec::new(),
+            costs: Costs::default(),
+        }
     }
 
     pub(crate) fn add_search(
@@ -163,11 +171,12 @@ impl Page {
     fn searches(&self, text: &mut String) -> Result<()> {
         writeln!(
             text,
-            "\n## Searches\n\n`atb tune TASK --iterations {ITERATIONS} --shape SHAPE --exploratory`. Ratios are the head's over each \
+            "\n## Searches\n\n`atb tune TASK --iterations {ITERATIONS} --shape SHAPE --protocol {} --exploratory`. Ratios are the head's over each \
              baseline, with 95 % intervals, from the\nREPORT block; the outcome is over the fastest of them, and a ratio over `naive` is \
              never a headline. Refused: rows that the database did not admit.\n\n\
              | task | shape | outcome | over compiler | over vendor | over naive | kept | refused | exploratory | minutes |\n\
-             | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+             | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+            self.protocol
         )?;
         self.searches.iter().try_for_each(|row| writeln!(text, "{row}"))?;
         writeln!(text, "\nWhy:\n")?;

@@ -193,18 +193,18 @@ fn check_checks(state: &State, body: &Value, limit: Limit<'_>) -> Rule {
 
 /// var / mean^2 * (1 + 1 / (4 n))^2 <= cap^2 per arm and cell, the form that SQL computes too.
 ///
-/// It caps the arms that a verdict rests on: a SCREEN ranks by medians and decides nothing, and the control arms of a REPORT judge
-/// the session, not the candidate.
+/// It caps the arms that a verdict rests on: a SCREEN ranks by medians and decides nothing, the control arms of a REPORT judge the
+/// session, and the naive baseline stands beside the headline; where it is the fastest, the gate of that arm holds it to the cap.
 fn check_scatter(body: &Value, limit: Limit<'_>) -> Rule {
     let cap = limit("noise.cv_cap").ok_or(codes::CV_CAP)?;
     if text(body, "phase") == "screen" {
         return Ok(());
     }
-    let controls: Vec<bool> =
-        list(body, "arms").iter().map(|arm| matches!(text(arm, "role"), "head_again" | "head_slow")).collect();
-    let is_control = |arm: u64| usize::try_from(arm).ok().and_then(|arm| controls.get(arm)) == Some(&true);
+    let beside = |arm: &Value| matches!(text(arm, "role"), "head_again" | "head_slow" | "naive");
+    let beside: Vec<bool> = list(body, "arms").iter().map(beside).collect();
+    let is_beside = |arm: u64| usize::try_from(arm).ok().and_then(|arm| beside.get(arm)) == Some(&true);
     let mut groups: BTreeMap<(u64, usize), Vec<f64>> = BTreeMap::new();
-    for (arm, cell, value) in cells(body).filter(|(arm, _, _)| !is_control(*arm)) {
+    for (arm, cell, value) in cells(body).filter(|(arm, _, _)| !is_beside(*arm)) {
         groups.entry((arm, cell)).or_default().push(value["value"].as_f64().unwrap_or(f64::NAN));
     }
     let steady = |values: &Vec<f64>| {

@@ -172,7 +172,7 @@ impl Campaign {
         let mut stopped = None;
         for &arm in arms {
             let protocol = &self.plan.protocol;
-            let decisions = [gates::scatter(block, arm, protocol), gates::quarantine(block, base, arm, protocol)];
+            let decisions = [gates::scatter(block, base, arm, protocol), gates::quarantine(block, base, arm, protocol)];
             for decision in decisions {
                 let decision = decision.map_err(crate::report::ReportError::from)?;
                 let seq = u64::try_from(row.seq()).unwrap_or(0);

@@ -176,7 +176,7 @@ impl Ledger {
         };
         for (arm, (role, ..)) in arms.iter().enumerate() {
             if matches!(role, Role::Candidate | Role::Head) {
-                let scatter = gates::scatter(&body, arm, &self.protocol).unwrap();
+                let scatter = gates::scatter(&body, base.unwrap(), arm, &self.protocol).unwrap();
                 let ratio = gates::quarantine(&body, base.unwrap(), arm, &self.protocol).unwrap();
                 for decision in [scatter, ratio] {
                     let gate = decision.body(u64::try_from(seq).unwrap(), &body).unwrap();
@@ -278,7 +278,7 @@ impl Ledger {
         });
     }
 
-    fn append<B: Body>(&mut self, body: &B) -> i64 {
+    pub(crate) fn append<B: Body>(&mut self, body: &B) -> i64 {
         push(&mut self.rows.entries, Chain::Entry, B::KIND, &body.key(), canonical(body).unwrap())
     }
 

@@ -107,11 +107,9 @@ fn decisions(block: &BlockBody, protocol: &Protocol) -> Result<Vec<GateDecision>
     };
     let mut decisions = Vec::new();
     for (arm, body) in block.arms.iter().enumerate() {
-        if matches!(body.role, Role::Candidate | Role::Head) {
-            decisions.push(gates::scatter(block, arm, protocol)?);
-            if let Some(base) = base {
-                decisions.push(gates::quarantine(block, base, arm, protocol)?);
-            }
+        if let (Role::Candidate | Role::Head, Some(base)) = (body.role, base) {
+            decisions.push(gates::scatter(block, base, arm, protocol)?);
+            decisions.push(gates::quarantine(block, base, arm, protocol)?);
         }
     }
     Ok(decisions)

@@ -202,6 +202,25 @@ fn the_naive_baseline_is_the_headlines_if_it_is_the_fastest() {
 }
 
 #[test]
+fn a_scattering_naive_baseline_counts_only_where_it_is_the_fastest() {
+    for (naive, outcome) in [(0.5, Outcome::Faster), (1.0, Outcome::Inconclusive(Inconclusive::Noise))] {
+        let mut ledger = Ledger::new("c1", "measure", "gelu_tanh", &["a"]);
+        let candidate = ledger.candidate(1, 1, "a file");
+        let (compiler, root) = (ledger.source(Role::Compiler), ledger.source(Role::Naive));
+        let arms = [(Role::Candidate, candidate, 1.2), (Role::Compiler, compiler, 0.9), (Role::Naive, root, naive)];
+        let mut body = ledger.block_body(Phase::Probe, 1, 12, &arms);
+        for run in body.runs.iter_mut().filter(|run| run.arm == 2) {
+            for cell in &mut run.cells {
+                cell.windows.iter_mut().for_each(|window| *window = *window * (10 + run.pair % 2 * 2) / 10);
+                cell.value = cell.value * (10 + run.pair % 2 * 2) / 10;
+            }
+        }
+        ledger.append(&body);
+        assert_eq!(report(&ledger).outcome(), outcome, "{naive}");
+    }
+}
+
+#[test]
 fn a_probe_that_failed_has_its_code_and_no_ratio() {
     let mut ledger = Ledger::new("c1", "measure", "gelu_tanh", &["a"]);
     let candidate = ledger.candidate(1, 1, "a file");
