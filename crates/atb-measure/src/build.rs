@@ -15,6 +15,7 @@ use atb_core::codes::{self, Code};
 use atb_core::outcome::Outcome;
 use atb_core::protocol::Protocol;
 
+use crate::artefact;
 use crate::fault::Fault;
 use crate::sys::memory::Memfd;
 use crate::sys::process::{Group, Limits};
@@ -142,11 +143,15 @@ pub fn build(compiler: &Compiler, protocol: &Protocol, source: &Source<'_>) -> R
     compile.extend(["-c", "candidate.c", "-o", "candidate.o"]);
     let warnings = run(compiler, protocol, &scratch, source.symbol, &compile)?;
     let libraries: Vec<String> = source.link.iter().map(|name| format!("-l{name}")).collect();
-    let mut link = vec!["-shared", "-Wl,-z,defs", "-Wl,-z,noexecstack", "candidate.o", "-o", "candidate.so"];
+    // Without start files a shared object has no constructor of its own, so that any that is there is the candidate's.
+    let mut link =
+        vec!["-shared", "-nostartfiles", "-Wl,-z,defs", "-Wl,-z,noexecstack", "candidate.o", "-o", "candidate.so"];
     link.extend(libraries.iter().map(String::as_str));
     link.push("-lm");
     run(compiler, protocol, &scratch, source.symbol, &link)?;
     let bytes = read_artefact(protocol, &scratch)?;
+    artefact::inspect(&bytes, source.link)
+        .map_err(|refused| Fault::new(Outcome::Rejected(refused.code), refused.what))?;
     let code = Memfd::sealed("code", &bytes).map_err(|error| Fault::harness("keep the artefact", &error))?;
     Ok(Built {
         code,

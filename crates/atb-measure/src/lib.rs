@@ -6,6 +6,7 @@
 //!
 //! `unsafe` is confined to [`sys`], which also holds the worker's side: it hands raw pointers to the candidate.
 
+mod artefact;
 pub mod build;
 mod compare;
 pub mod correctness;
