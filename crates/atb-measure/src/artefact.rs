@@ -183,6 +183,10 @@ impl<'b> Elf<'b> {
             let pair = entry.and_then(|entry| Some((self.u64(entry)?, self.u64(entry.checked_add(8)?)?)));
             match pair {
                 Some((0, _)) => return Ok(dynamic),
+                // The loader takes the last of several, a reader may take the first.
+                Some((tag, _)) if tag != tag::NEEDED && value(&dynamic, tag).is_some() => {
+                    return refused(codes::ELF, "its dynamic section states a thing twice");
+                }
                 Some(pair) if dynamic.len() < ENTRIES_MAX => dynamic.push(pair),
                 _ => break,
             }
@@ -246,10 +250,11 @@ impl<'b> Elf<'b> {
 
     /// Symbols of the dynamic table, which only its hash tables tell.
     fn symbol_count(&self, dynamic: &[(u64, u64)]) -> Option<u64> {
-        if let Some(address) = value(dynamic, tag::HASH) {
-            return self.u32(self.offset_of(address)?.checked_add(4)?).map(u64::from);
-        }
-        let table = self.offset_of(value(dynamic, tag::GNU_HASH)?)?;
+        // As the loader does: the older table only where the newer is missing.
+        let Some(address) = value(dynamic, tag::GNU_HASH) else {
+            return self.u32(self.offset_of(value(dynamic, tag::HASH)?)?.checked_add(4)?).map(u64::from);
+        };
+        let table = self.offset_of(address)?;
         let word = |at: u64| table.checked_add(at.checked_mul(4)?).and_then(|at| self.u32(at));
         let (buckets, first, bloom) = (u64::from(word(0)?), u64::from(word(1)?), u64::from(word(2)?));
         let bucket_at = 4 + bloom.checked_mul(2)?;
