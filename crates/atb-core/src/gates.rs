@@ -70,8 +70,7 @@ pub fn quarantine(
 
 /// Records the scatter of an arm and of what it is compared with beside the cap: the worst cell counts.
 ///
-/// The database holds every arm to the cap on which a verdict can rest, but for the naive baseline, which a verdict rests on only where
-/// it is the fastest: that is decided here. In a SCREEN block, which decides nothing, the scatter is recorded and passes.
+/// The database holds every arm to the cap on which a verdict can rest, so what is admitted passes here. In a SCREEN block, which decides nothing, the scatter is recorded and passes.
 pub fn scatter(
     block: &BlockBody,
     base: usize,

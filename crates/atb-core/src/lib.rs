@@ -8,6 +8,7 @@
 pub mod canon;
 pub mod codes;
 pub mod comparison;
+pub mod control;
 pub mod document;
 pub mod entry;
 pub mod gates;

@@ -7,7 +7,9 @@ mod support;
 
 use atb_core::canon::canonical;
 use atb_core::codes::{self, Code};
-use atb_core::entry::{Body as _, Chain, FileBody, GateBody, Role, Row, TaskBody, TriedBody};
+use atb_core::entry::{
+    BlockBody, Body as _, CellBody, Chain, FileBody, GateBody, Phase, Role, Row, TaskBody, TriedBody,
+};
 use atb_core::task::Unit;
 use atb_ledger::rules::State;
 use rusqlite::Connection;
@@ -334,21 +336,66 @@ fn edited(stage: &Stage, kind: &str, edit: impl FnOnce(&mut Value)) -> (Chain, R
     (chain, row)
 }
 
+/// A PROBE block in which every second run of an arm takes 1.4 times as long; `naive_ns` is the naive window at 10 calls.
+fn scattered(arm: u64, naive_ns: u64) -> BlockBody {
+    let arms = [(Role::Candidate, digest("candidate 2")), (Role::Compiler, root()), (Role::Naive, digest("naive"))];
+    let mut block = block_body(Phase::Probe, 1, 6, &arms, &[2_000_000, 2_400_000, naive_ns]);
+    for run in block.runs.iter_mut().filter(|run| run.arm == arm) {
+        let cell = &mut run.cells[0];
+        cell.windows.iter_mut().for_each(|window| *window = *window * (10 + run.pair % 2 * 4) / 10);
+        let mut sorted = cell.windows.clone();
+        sorted.sort_unstable();
+        cell.value = sorted[49] + sorted[50];
+    }
+    block
+}
+
+/// (arm that scatters, naive window in ns, its K, code).
+const SCATTERED: &[(u64, u64, u64, Option<Code>)] = &[
+    (0, 9_000_000, 10, Some(codes::CV_CAP)),
+    (1, 9_000_000, 10, Some(codes::CV_CAP)),
+    (2, 9_000_000, 10, None),
+    // Near the compiler baseline or ahead of it, it may be the fastest one: the cap holds it.
+    (2, 2_500_000, 10, None),
+    (2, 2_300_000, 10, Some(codes::CV_CAP)),
+    (2, 1_900_000, 10, Some(codes::CV_CAP)),
+    // By the call, not by the window.
+    (2, 9_000_000, 50, Some(codes::CV_CAP)),
+    (2, 2_300_000, 1, None),
+];
+
 #[test]
-fn the_scatter_of_the_naive_baseline_is_no_reason_to_refuse() {
-    for (arm, code) in [(0, Some(codes::CV_CAP)), (1, Some(codes::CV_CAP)), (2, None)] {
+fn the_scatter_of_a_naive_baseline_is_no_reason_to_refuse_where_it_is_behind() {
+    for (arm, naive_ns, calls, code) in SCATTERED {
         let stage = stage();
-        let mut block = probe(1);
-        for run in block.runs.iter_mut().filter(|run| run.arm == arm) {
-            let cell = &mut run.cells[0];
-            cell.windows.iter_mut().for_each(|window| *window = *window * (10 + run.pair % 2 * 4) / 10);
-            let mut sorted = cell.windows.clone();
-            sorted.sort_unstable();
-            cell.value = sorted[49] + sorted[50];
+        let mut block = scattered(*arm, *naive_ns);
+        for run in block.runs.iter_mut().filter(|run| run.arm == 2) {
+            run.cells[0].k = *calls;
         }
         let (chain, mut row) = stage.row("block");
         (row.key, row.body) = (block.key(), canonical(&block).unwrap());
-        assert_eq!(stage.judge("scatter", chain, &row), code, "arm {arm}");
+        assert_eq!(stage.judge("scatter", chain, &row), *code, "arm {arm}, naive {naive_ns} ns, {calls} calls");
+    }
+}
+
+/// A second cell in which the naive baseline is ahead, or behind there too.
+#[test]
+fn a_naive_baseline_is_behind_only_if_it_is_in_every_cell() {
+    for (calls, code) in [(10, None), (50, Some(codes::CV_CAP))] {
+        let stage = stage();
+        let mut block = scattered(2, 9_000_000);
+        block.cells.push(CellBody { shape: "s2".into(), dims: vec![1, 3] });
+        for run in &mut block.runs {
+            let mut second = run.cells[0].clone();
+            second.k = if run.arm == 2 { calls } else { second.k };
+            run.checks.scanned += 100 + second.warmup;
+            run.checks.sampled = run.checks.scanned * 64;
+            run.checks.full = 2;
+            run.cells.push(second);
+        }
+        let (chain, mut row) = stage.row("block");
+        (row.key, row.body) = (block.key(), canonical(&block).unwrap());
+        assert_eq!(stage.judge("two cells", chain, &row), code, "{calls} calls");
     }
 }
 
@@ -357,6 +404,8 @@ fn blocks_of_a_session_whose_clock_is_off_are_refused() {
     let void = Some(codes::CONTROL);
     for (handoff_ns, delay_ns, code) in [
         (5000, 1_005_000, None),
+        (5000, 1_020_000, None),
+        (5000, 980_000, None),
         (5000, 1_020_001, void),
         (5000, 979_999, void),
         (1_000_000, 1_005_000, void),

@@ -17,8 +17,8 @@ use crate::lab::Lab;
 use crate::layout::Layout;
 use crate::worker::Worker;
 
-/// Calls per window in the correctness step: two, so that state left by one call meets another.
-const CALLS: usize = 2;
+/// Calls per window in the correctness step, all compared in full: one of each scale, so that state left by one call meets another.
+const CALLS: usize = FACTORS.len();
 /// Memory of a pilot's windows.
 const PILOT_BYTES: usize = 192 << 20;
 /// Pilots draw from streams of their own.
@@ -81,7 +81,7 @@ impl Lab {
                 self.cancelled()?;
                 let place = Place { cell, window, call: 0 };
                 self.judge.prepare(&mut worker, &layout, &streams, place);
-                let window = Window { layout: &layout, place, next: None, full: &[0, 1], shown };
+                let window = Window { layout: &layout, place, next: None, full: &[0, 1, 2], shown };
                 self.judge.window(&mut worker, &streams, window, &mut checks)?;
             }
         }
@@ -185,10 +185,15 @@ fn fill_window(target: f64, per_call: f64, most: usize) -> usize {
     ((target / per_call).ceil().clamp(1.0, 1e6) as usize).min(most)
 }
 
-/// Rounds up to a multiple of the number of input factors, so that every window holds each as often. One call, of a slow kernel, stays one.
+/// Rounds up to a multiple of the number of input factors, so that every window holds each as often, or down where that is more calls
+/// than fit. One call, of a slow kernel, stays one.
 fn whole_groups(calls: usize, most: usize) -> usize {
-    let whole = calls.next_multiple_of(FACTORS.len());
-    if calls == 1 || whole > most { calls } else { whole }
+    let group = FACTORS.len();
+    match calls.next_multiple_of(group) {
+        _ if calls == 1 || most < group => calls,
+        whole if whole > most => most - most % group,
+        whole => whole,
+    }
 }
 
 fn hidden_shapes(protocol: &Protocol, ranges: &[(u64, u64)], plan: &Stream) -> Vec<(Shape, bool)> {
@@ -200,4 +205,25 @@ fn hidden_shapes(protocol: &Protocol, ranges: &[(u64, u64)], plan: &Stream) -> V
             (Shape { name: "a hidden shape".to_owned(), dims, timed: false }, false)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_calls_of_a_window_are_whole_groups() {
+        for (calls, most, whole) in [
+            (1, 256, 1),
+            (2, 256, 3),
+            (3, 256, 3),
+            (250, 256, 252),
+            (254, 256, 255),
+            (256, 256, 255),
+            (2, 2, 2),
+            (4, 4, 3),
+        ] {
+            assert_eq!(whole_groups(calls, most), whole, "{calls} of at most {most}");
+        }
+    }
 }

@@ -94,19 +94,21 @@ impl Stream {
 
     /// The factor that scales a call's signed inputs, as an index into [`FACTORS`].
     ///
-    /// Each three calls of a window take the three factors in a drawn order. Were they drawn one by one, a window's time would vary with
+    /// Each group of calls of a window takes all factors in a drawn order. Were they drawn one by one, a window's time would vary with
     /// its share of small or large inputs, where a kernel is faster for some: softmax_rows scattered by 5 to 10 % from that alone.
     pub(crate) fn factor(&self, place: Place) -> usize {
-        let at = place.call % 3;
+        let at = place.call % GROUP;
         let drawn = self.draw(Place { call: place.call - at, ..place }, &[ORDERS.len() as u64]);
         let order = drawn.first().and_then(|&order| usize::try_from(order).ok()).unwrap_or(0);
         ORDERS[order][at as usize]
     }
 }
 
+/// Calls that take all scales once.
+pub(crate) const GROUP: u32 = 3;
 /// Scales of calls: nominal, small and large inputs.
-pub(crate) const FACTORS: [f32; 3] = [1.0, 1.0 / 64.0, 8.0];
-/// The orders of three factors.
+pub(crate) const FACTORS: [f32; GROUP as usize] = [1.0, 1.0 / 64.0, 8.0];
+/// The orders of the scales.
 const ORDERS: [[usize; FACTORS.len()]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
 /// The inputs of a window being filled, by as many threads as help: each takes the next slot that no one has taken.

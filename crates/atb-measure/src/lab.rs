@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use atb_core::control::DELAY_NS;
 use atb_core::outcome::Outcome;
 use atb_core::protocol::Protocol;
 use atb_core::quantity::{Nanos, Seed};
@@ -154,7 +155,7 @@ impl Lab {
 
     /// Median reading of a delay of exactly 1 ms.
     pub fn delay_reading(&self) -> Result<Nanos, Fault> {
-        self.control(Operation::Delay, 25, Some(Nanos::new(1_000_000)))
+        self.control(Operation::Delay, 25, Some(Nanos::new(DELAY_NS)))
     }
 
     fn control(&self, operation: Operation, windows: usize, delay: Option<Nanos>) -> Result<Nanos, Fault> {

@@ -7,6 +7,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use atb_core::canon::Digest;
 use atb_core::codes;
@@ -181,16 +182,12 @@ pub fn compiler_override() -> Option<PathBuf> {
     std::env::var_os("ATB_CC").filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// A folder held against other campaigns.
-#[derive(Debug)]
-pub struct Hold {
-    _folder: File,
-}
-
 /// A campaign folder, mode 0700.
 #[derive(Debug, Clone)]
 pub struct Folder {
     path: PathBuf,
+    /// Keeps other campaigns out until the last clone is gone, also by a kill. Readers hold nothing.
+    _hold: Option<Arc<File>>,
 }
 
 /// Folders within a campaign's folder.
@@ -199,6 +196,8 @@ const PARTS: [&str; 3] = ["candidates", "keys", "report"];
 impl Folder {
     /// Makes a new folder, or takes an empty one, also one in which a kill came before the first file. Refuses one that holds something.
     pub fn create(path: &Path) -> Result<Self> {
+        make_folder(path)?;
+        let hold = hold(path)?;
         if holds_files(path) {
             return Err(Error::Usage {
                 message: format!("{} is not empty", path.display()),
@@ -206,7 +205,7 @@ impl Folder {
                     .into(),
             });
         }
-        Self::open_or_create(path)
+        Self::with_parts(path, Some(hold))
     }
 
     /// Refuses a path where something is.
@@ -220,46 +219,36 @@ impl Folder {
 
     /// Takes a folder that may hold a ledger, or makes it.
     pub fn open_or_create(path: &Path) -> Result<Self> {
-        for folder in std::iter::once(path.to_owned()).chain(PARTS.map(|part| path.join(part))) {
-            DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(&folder)
-                .map_err(|source| Error::Unwritable { path: folder, source })?;
-        }
-        let path = path.canonicalize().map_err(|source| Error::Unwritable { path: path.to_owned(), source })?;
-        Ok(Self { path })
+        make_folder(path)?;
+        let hold = hold(path)?;
+        Self::with_parts(path, Some(hold))
     }
 
     /// Takes a folder in which a campaign was begun. A kill may have come before its ledger was made.
     pub fn begun(path: &Path) -> Result<Self> {
-        if path.join("campaign.toml").is_file() { Self::open_or_create(path) } else { Self::open(path) }
-    }
-
-    /// Takes a folder that must hold a ledger.
-    pub fn open(path: &Path) -> Result<Self> {
-        if !path.join("atb.db").is_file() {
-            return Err(Error::Usage {
-                message: format!("{} holds no atb.db", path.display()),
-                remedy: "name the folder of a campaign".into(),
-            });
+        if !path.join("campaign.toml").is_file() {
+            require_ledger(path)?;
         }
         Self::open_or_create(path)
+    }
+
+    /// Takes a folder that must hold a ledger, to read from it.
+    pub fn open(path: &Path) -> Result<Self> {
+        require_ledger(path)?;
+        Self::with_parts(path, None)
+    }
+
+    fn with_parts(path: &Path, hold: Option<File>) -> Result<Self> {
+        for part in PARTS {
+            make_folder(&path.join(part))?;
+        }
+        let path = path.canonicalize().map_err(|source| Error::Unwritable { path: path.to_owned(), source })?;
+        Ok(Self { path, _hold: hold.map(Arc::new) })
     }
 
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Holds the folder for one campaign at a time, until the file is closed, also by a kill. Readers need no hold.
-    pub fn hold(&self) -> Result<Hold> {
-        let folder = File::open(&self.path).map_err(|error| unreadable(&self.path, &error))?;
-        match folder.try_lock() {
-            Ok(()) => Ok(Hold { _folder: folder }),
-            Err(TryLockError::WouldBlock) => Err(Error::InUse { path: self.path.clone() }),
-            Err(TryLockError::Error(error)) => Err(unreadable(&self.path, &error)),
-        }
     }
 
     /// The ledger.
@@ -315,6 +304,31 @@ impl Folder {
     /// The settings that a resumed campaign needs.
     pub fn settings(&self) -> PathBuf {
         self.path.join("campaign.toml")
+    }
+}
+
+fn require_ledger(path: &Path) -> Result<()> {
+    if path.join("atb.db").is_file() {
+        return Ok(());
+    }
+    Err(Error::Usage {
+        message: format!("{} holds no atb.db", path.display()),
+        remedy: "name the folder of a campaign".into(),
+    })
+}
+
+fn make_folder(path: &Path) -> Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|source| Error::Unwritable { path: path.to_owned(), source })
+}
+
+/// Locks a folder for one campaign at a time, until the file is closed.
+fn hold(path: &Path) -> Result<File> {
+    let folder = File::open(path).map_err(|error| unreadable(path, &error))?;
+    match folder.try_lock() {
+        Ok(()) => Ok(folder),
+        Err(TryLockError::WouldBlock) => Err(Error::InUse { path: path.to_owned() }),
+        Err(TryLockError::Error(error)) => Err(unreadable(path, &error)),
     }
 }
 
@@ -386,19 +400,28 @@ mod tests {
         let path = home.path().join("c");
         let folder = Folder::create(&path).unwrap();
         fs::write(path.join(".campaign.toml.new"), "half").unwrap();
-        Folder::create(&path).unwrap();
+        drop(folder);
+        let folder = Folder::create(&path).unwrap();
         folder.keep_candidate("int x;").unwrap();
+        drop(folder);
         assert!(matches!(Folder::create(&path), Err(Error::Usage { .. })));
     }
 
     #[test]
     fn a_folder_is_held_once_until_the_hold_ends() {
         let home = tempfile::tempdir().unwrap();
-        let folder = Folder::create(&home.path().join("c")).unwrap();
-        let hold = folder.hold().unwrap();
-        let error = folder.hold().unwrap_err();
-        assert!(matches!(error, Error::InUse { .. }) && error.stable_code() == Some(codes::LOCKED), "{error}");
-        drop(hold);
-        folder.hold().unwrap();
+        let path = home.path().join("c");
+        let folder = Folder::create(&path).unwrap();
+        let clone = folder.clone();
+        drop(folder);
+        fs::write(path.join("campaign.toml"), "").unwrap();
+        fs::write(path.join("atb.db"), "").unwrap();
+        for taken in [Folder::create(&path), Folder::begun(&path), Folder::open_or_create(&path)] {
+            let error = taken.unwrap_err();
+            assert!(matches!(error, Error::InUse { .. }) && error.stable_code() == Some(codes::LOCKED), "{error}");
+        }
+        Folder::open(&path).unwrap();
+        drop(clone);
+        Folder::begun(&path).unwrap();
     }
 }

@@ -11,6 +11,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
+use atb_core::canon::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -41,12 +42,15 @@ pub(crate) fn run(tree: &Tree, arguments: &[&str]) -> Result<bool> {
     if !is_built && !Command::new("cargo").args(["build", "--release"]).current_dir(root).status()?.success() {
         bail!("failed to build the program");
     }
-    let scratch = root.join("target").join("full");
+    let path_of_program = root.join("target/release/atb");
+    // What another program or protocol has measured is no part of this run.
+    let build = Digest::of(&std::fs::read(&path_of_program)?);
+    let scratch = root.join("target/full").join(format!("{protocol}-{}", build.short()));
     if scratch.exists() && !resumes {
         std::fs::remove_dir_all(&scratch)?;
     }
     std::fs::create_dir_all(&scratch)?;
-    let program = Program { path: root.join("target/release/atb"), scratch, protocol: protocol.to_owned() };
+    let program = Program { path: path_of_program, scratch, protocol: protocol.to_owned() };
     let listed = program.json(&["task", "list"])?.answer;
     let known =
         listed["tasks"].as_array().context("the program lists tasks")?.iter().filter_map(|task| task["id"].as_str());

@@ -172,8 +172,8 @@ impl Page {
         writeln!(
             text,
             "\n## Searches\n\n`atb tune TASK --iterations {ITERATIONS} --shape SHAPE --protocol {} --exploratory`. Ratios are the head's over each \
-             baseline, with 95 % intervals, from the\nREPORT block; the outcome is over the fastest of them, and a ratio over `naive` is \
-             never a headline. Refused: rows that the database did not admit.\n\n\
+             baseline, with 95 % intervals, from the\nREPORT block; the outcome is over the fastest of them, and the other \
+             ratios stand beside it. Refused: rows that the database did not admit.\n\n\
              | task | shape | outcome | over compiler | over vendor | over naive | kept | refused | exploratory | minutes |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
             self.protocol

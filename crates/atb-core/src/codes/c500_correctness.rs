@@ -22,7 +22,7 @@ super::codes! {
         "What was found instead.";
         "Check the source for directives that change the output."
     LOAD = 506, "the shared object cannot be loaded";
-        "The loader refused it: an undefined symbol, a forbidden library, or damaged content.";
+        "The loader refused it: an undefined symbol, or damaged content.";
         "The loader's message.";
         "Use only libc and libm."
     NO_SYMBOL = 507, "the kernel's symbol is missing";

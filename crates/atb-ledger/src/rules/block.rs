@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use atb_core::codes;
+use atb_core::control::{delay_holds, handoff_holds};
 use atb_core::entry::{Chain, Row};
 use serde_json::Value;
 
@@ -39,10 +40,9 @@ type Limit<'l> = &'l dyn Fn(&str) -> Option<f64>;
 /// The clock's own controls, as the session states them.
 fn check_controls(session: &Session, limit: Limit<'_>) -> Rule {
     let share = |field: &str| limit(field).ok_or(codes::CONTROL);
-    let most = 1000.0 * share("kernel.window_floor_us")? * share("session.handoff_max")?;
-    let off = 1_000_000.0 * share("session.delay_tolerance")?;
-    let handoff = (0.0..=most).contains(&(session.handoff_ns as f64));
-    let delay = (1_000_000.0 - off..=1_000_000.0 + off).contains(&(session.delay_ns as f64));
+    let floor_us = share("kernel.window_floor_us")?;
+    let handoff = handoff_holds(session.handoff_ns as f64, floor_us, share("session.handoff_max")?);
+    let delay = delay_holds(session.delay_ns as f64, share("session.delay_tolerance")?);
     hold(handoff && delay, codes::CONTROL)
 }
 
@@ -193,14 +193,19 @@ fn check_checks(state: &State, body: &Value, limit: Limit<'_>) -> Rule {
 
 /// var / mean^2 * (1 + 1 / (4 n))^2 <= cap^2 per arm and cell, the form that SQL computes too.
 ///
-/// It caps the arms that a verdict rests on: a SCREEN ranks by medians and decides nothing, the control arms of a REPORT judge the
-/// session, and the naive baseline stands beside the headline; where it is the fastest, the gate of that arm holds it to the cap.
+/// It caps the arms that a verdict can rest on: a SCREEN ranks by medians and decides nothing, the control arms of a REPORT judge the
+/// session, and a naive baseline that is behind is not the fastest baseline however it scatters.
 fn check_scatter(body: &Value, limit: Limit<'_>) -> Rule {
     let cap = limit("noise.cv_cap").ok_or(codes::CV_CAP)?;
     if text(body, "phase") == "screen" {
         return Ok(());
     }
-    let beside = |arm: &Value| matches!(text(arm, "role"), "head_again" | "head_slow" | "naive");
+    let naive_is_beside = is_naive_behind(body);
+    let beside = |arm: &Value| match text(arm, "role") {
+        "head_again" | "head_slow" => true,
+        "naive" => naive_is_beside,
+        _ => false,
+    };
     let beside: Vec<bool> = list(body, "arms").iter().map(beside).collect();
     let is_beside = |arm: u64| usize::try_from(arm).ok().and_then(|arm| beside.get(arm)) == Some(&true);
     let mut groups: BTreeMap<(u64, usize), Vec<f64>> = BTreeMap::new();
@@ -215,4 +220,19 @@ fn check_scatter(body: &Value, limit: Limit<'_>) -> Rule {
         variance / (mean * mean) * correction * correction <= cap * cap
     };
     hold(groups.values().all(steady), codes::CV_CAP)
+}
+
+/// True if the fastest run of the naive baseline is slower, per call, than the slowest run of the compiler baseline, in every cell.
+fn is_naive_behind(body: &Value) -> bool {
+    let per_call = |role: &str, at: usize| -> Vec<f64> {
+        let arm = list(body, "arms").iter().position(|arm| text(arm, "role") == role);
+        let of_arm = cells(body).filter(|(of, cell, _)| usize::try_from(*of).ok() == arm && *cell == at);
+        let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+        of_arm.map(|(_, _, value)| number(&value["value"]) / number(&value["k"])).collect()
+    };
+    (0..list(body, "cells").len()).all(|at| {
+        let naive = per_call("naive", at).into_iter().reduce(f64::min);
+        let compiler = per_call("compiler", at).into_iter().reduce(f64::max);
+        naive.zip(compiler).is_some_and(|(naive, compiler)| naive > compiler)
+    })
 }

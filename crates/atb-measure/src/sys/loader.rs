@@ -12,7 +12,8 @@ pub struct Symbol(*mut c_void);
 pub fn load(fd: i32, symbol: &str) -> Result<Symbol, LoadFault> {
     let path = CString::new(format!("/proc/self/fd/{fd}")).map_err(|_| LoadFault::Symbol)?;
     let symbol = CString::new(symbol).map_err(|_| LoadFault::Symbol)?;
-    // SAFETY: loading runs the object's constructors in this process, which holds nothing but the candidate.
+    // SAFETY: the object was inspected: it has no constructors that the loader would run. Its code is hostile all the same, and this process
+    // holds nothing but the candidate.
     let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if handle.is_null() {
         return Err(LoadFault::Load(last_message()));

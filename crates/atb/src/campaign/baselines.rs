@@ -85,6 +85,10 @@ impl Campaign {
                 Ok(checked) => passing.push((tried.len() - 1, checked, env)),
                 // Without the library no variant builds.
                 Err(fault) if matches!(fault.outcome, Outcome::BuildError(_)) => break,
+                // Code that may not be loaded is a fault of the task, however many libraries are installed.
+                Err(fault) if matches!(fault.outcome, Outcome::Rejected(_)) => {
+                    return Err(baseline_fault("vendor", fault));
+                }
                 Err(_) => {}
             }
         }

@@ -30,7 +30,7 @@ use atb_measure::preflight::IfBusy;
 use atb_measure::sys::clock;
 
 use crate::error::{Error, Result};
-use crate::io::{Folder, Hold};
+use crate::io::Folder;
 
 /// What a campaign is made from.
 #[derive(Debug)]
@@ -79,8 +79,6 @@ pub struct Campaign {
     session: Option<SessionBody>,
     session_started_ms: i64,
     used_index: [u64; 4],
-    /// Keeps other campaigns out of the folder.
-    _hold: Hold,
 }
 
 impl Campaign {
@@ -93,7 +91,6 @@ impl Campaign {
                 "add shapes to task.toml",
             ));
         }
-        let hold = plan.folder.hold()?;
         let db = plan.folder.db();
         let mut ledger = if db.exists() { Ledger::open(&db)? } else { Ledger::create(&db)? };
         let protocol = ProtocolBody {
@@ -129,7 +126,7 @@ impl Campaign {
         };
         let row = ledger.append(&body, clock::wall_ms())?;
         console.line(&format!("registered campaign {} as entry {} ({})", body.id, row.seq(), row.hash()));
-        Ok(Self::new(plan, hold, ledger, body, console))
+        Ok(Self::new(plan, ledger, body, console))
     }
 
     /// True if a folder's ledger is there and holds a campaign; a kill may have come before either.
@@ -138,9 +135,8 @@ impl Campaign {
         Ok(db.exists() && !bodies::<CampaignBody>(&Ledger::open_read_only(&db)?)?.is_empty())
     }
 
-    /// Goes on with the open campaign of a folder. The task and protocol must be the registered ones.
-    pub fn resume(plan: Plan, console: Console) -> Result<Self> {
-        let hold = plan.folder.hold()?;
+    /// Goes on with the open campaign of a folder. It must be the registered one in everything that decides what is proposed and measured.
+    pub fn resume(plan: Plan, registration: &Registration, console: Console) -> Result<Self> {
         let ledger = Ledger::open(&plan.folder.db())?;
         let closed: Vec<String> = bodies::<CloseBody>(&ledger)?.into_iter().map(|close| close.campaign).collect();
         let mut campaigns = bodies::<CampaignBody>(&ledger)?;
@@ -157,22 +153,21 @@ impl Campaign {
                 "use the same atb and the same --tasks folder, or start a new campaign",
             ));
         }
+        let shapes: Vec<&str> = plan.cells.iter().map(|shape| shape.name.as_str()).collect();
+        let asked = (registration.proposer.as_str(), registration.seed, registration.iterations, shapes);
+        let registered: Vec<&str> = body.shapes.iter().map(String::as_str).collect();
+        if asked != (body.proposer.as_str(), body.seed, body.iterations, registered) {
+            return Err(usage(
+                format!("{} is not how the campaign was registered", plan.folder.settings().display()),
+                "restore its proposer, seed, iterations and shapes, or start a new campaign",
+            ));
+        }
         console.line(&format!("resuming campaign {}", body.id));
-        Ok(Self::new(plan, hold, ledger, body, console))
+        Ok(Self::new(plan, ledger, body, console))
     }
 
-    fn new(plan: Plan, hold: Hold, ledger: Ledger, body: CampaignBody, console: Console) -> Self {
-        Self {
-            plan,
-            ledger,
-            body,
-            console,
-            lab: None,
-            session: None,
-            session_started_ms: 0,
-            used_index: [0; 4],
-            _hold: hold,
-        }
+    fn new(plan: Plan, ledger: Ledger, body: CampaignBody, console: Console) -> Self {
+        Self { plan, ledger, body, console, lab: None, session: None, session_started_ms: 0, used_index: [0; 4] }
     }
 
     /// The campaign's id.

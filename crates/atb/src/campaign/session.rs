@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use atb_core::codes;
 use atb_core::entry::{FORMAT, SessionBody, key_commitment};
 use atb_core::outcome::Outcome;
-use atb_core::protocol::Protocol;
 use atb_measure::build::Compiler;
 use atb_measure::fault::Fault;
 use atb_measure::fingerprint;
@@ -15,11 +14,11 @@ use atb_measure::sys::clock;
 use super::{Arms, Campaign, random_id};
 use crate::error::{Error, Result};
 use crate::io;
-use crate::report::{Standing, clock_controls};
+use crate::report::failed_clock;
 
 /// Minutes before a session's end after which no new block starts in it.
 const MARGIN_MIN: u64 = 10;
-/// Sessions that are opened in a row until the controls of one hold.
+/// Sessions of a campaign that are opened in a row until the clock's controls of one hold.
 const ATTEMPTS: usize = 3;
 
 impl Campaign {
@@ -37,19 +36,32 @@ impl Campaign {
         if !self.needs_session() {
             return Ok(());
         }
-        let mut failed = None;
-        for _ in 0..ATTEMPTS {
+        // Those on record count, also across kills.
+        let opened = self.mine(|session: &SessionBody| session.campaign.as_str())?;
+        let failures = opened.iter().rev().map_while(|session| failed_clock(session, &self.plan.protocol));
+        let mut failures: Vec<String> = failures.collect();
+        while failures.len() < ATTEMPTS {
             let body = self.open_session()?;
-            failed = failed_control(&body, &self.plan.protocol);
-            let Some(detail) = &failed else {
+            let Some(failure) = failed_clock(&body, &self.plan.protocol) else {
                 self.session_started_ms = clock::wall_ms();
                 self.session = Some(body);
                 return Ok(());
             };
-            self.console.line(&format!("  the session is void: {detail}"));
+            self.console.line(&format!("  the session is void: {failure}"));
+            failures.push(failure);
         }
-        let fault = Fault::new(Outcome::Void(codes::CONTROL), failed.unwrap_or_default());
+        let fault = Fault::new(Outcome::Void(codes::CONTROL), failures.pop().unwrap_or_default());
         Err(Error::Fault { context: format!("{ATTEMPTS} sessions in a row are void"), fault })
+    }
+
+    /// Closes the campaign after its work, also if no session of it counts, which is then its outcome. Any other error is passed on, and the
+    /// campaign stays open.
+    pub fn end(&mut self, worked: Result<()>) -> Result<()> {
+        match worked {
+            Ok(()) => self.close("complete"),
+            Err(Error::Fault { fault, .. }) if fault.outcome == Outcome::Void(codes::CONTROL) => self.close("void"),
+            Err(error) => Err(error),
+        }
     }
 
     fn open_session(&mut self) -> Result<SessionBody> {
@@ -101,11 +113,4 @@ impl Campaign {
     pub(super) fn session_id(&self) -> String {
         self.session.as_ref().map(|session| session.id.clone()).unwrap_or_default()
     }
-}
-
-/// The first of the clock's own controls that fails, in words.
-fn failed_control(session: &SessionBody, protocol: &Protocol) -> Option<String> {
-    let controls = clock_controls(session, protocol);
-    let failed = controls.into_iter().find(|control| control.standing == Standing::Failed)?;
-    Some(format!("the control `{}` must read {}, and reads {}", failed.name, failed.expected, failed.read))
 }

@@ -51,10 +51,8 @@ fn search(plan: Plan, console: Console) -> Result<String> {
         stop_rule: "after one generation".to_owned(),
     };
     let mut campaign = Campaign::register(plan, &registration, console)?;
-    let mut arms = campaign.baselines()?;
-    campaign.search(&Deterministic, &mut arms)?;
-    campaign.report(&mut arms)?;
-    campaign.close("complete")?;
+    let worked = tune::work(&mut campaign, &Deterministic);
+    campaign.end(worked)?;
     Ok(campaign.id().to_owned())
 }
 
@@ -71,13 +69,13 @@ fn null(plan: Plan, console: Console) -> Result<String> {
     };
     let space = plan.task.space.clone();
     let mut campaign = Campaign::register(plan, &registration, console)?;
-    let arms = campaign.baselines()?;
-    if let Some(space) = space {
+    let worked = campaign.baselines().and_then(|arms| {
+        let Some(space) = space else { return Ok(()) };
         // The widest vectors with everything else conservative: different machine code, the same memory traffic.
         let widest = space.axes().iter().enumerate().map(|(at, axis)| if at == 0 { axis.values.len() - 1 } else { 0 });
         let point = Point(widest.collect());
-        campaign.confirm_only(&space.source(&point), &space.describe(&point), &arms)?;
-    }
-    campaign.close("complete")?;
+        campaign.confirm_only(&space.source(&point), &space.describe(&point), &arms)
+    });
+    campaign.end(worked)?;
     Ok(campaign.id().to_owned())
 }

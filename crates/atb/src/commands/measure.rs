@@ -37,9 +37,8 @@ pub(super) fn run(context: &Context, args: &MeasureArgs) -> Result<u8> {
         stop_rule: "one PROBE block".to_owned(),
     };
     let mut campaign = Campaign::register(plan, &registration, Console::new(context.quiet))?;
-    let arms = campaign.baselines()?;
-    campaign.probe(&text, &arms)?;
-    campaign.close("complete")?;
+    let worked = campaign.baselines().and_then(|arms| campaign.probe(&text, &arms));
+    campaign.end(worked)?;
     let (folder, id) = (campaign.folder().clone(), campaign.id().to_owned());
     drop(campaign);
     let rows = ledger_rows(&Ledger::open_read_only(&folder.db())?)?;

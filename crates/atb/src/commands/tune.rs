@@ -41,12 +41,14 @@ pub(super) fn run(context: &Context, args: TuneArgs) -> Result<u8> {
     let plan = Plan { quiet_wait_s: plan.protocol.machine_quiet_wait_s(), ..plan };
     let proposer = proposer(&settings);
     let console = Console::new(context.quiet);
+    let registration = registration(&settings);
     let mut campaign = if Campaign::is_registered(&plan.folder)? {
-        Campaign::resume(plan, console)?
+        Campaign::resume(plan, &registration, console)?
     } else {
-        Campaign::register(plan, &registration(&settings), console)?
+        Campaign::register(plan, &registration, console)?
     };
-    let ended = work(&mut campaign, proposer.as_ref());
+    let worked = work(&mut campaign, proposer.as_ref());
+    let ended = campaign.end(worked);
     let folder = campaign.folder().clone();
     let id = campaign.id().to_owned();
     drop(campaign);
@@ -60,11 +62,10 @@ pub(super) fn run(context: &Context, args: TuneArgs) -> Result<u8> {
 }
 
 /// Everything between the registration and the report.
-fn work(campaign: &mut Campaign, proposer: &dyn Proposer) -> Result<()> {
+pub(super) fn work(campaign: &mut Campaign, proposer: &dyn Proposer) -> Result<()> {
     let mut arms = campaign.baselines()?;
     campaign.search(proposer, &mut arms)?;
-    campaign.report(&mut arms)?;
-    campaign.close("complete")
+    campaign.report(&mut arms)
 }
 
 fn start(context: &Context, args: TuneArgs) -> Result<(Folder, Settings)> {

@@ -9,7 +9,7 @@ use atb_core::entry::{BlockBody, Phase, Role};
 use atb_core::outcome::{Inconclusive, Outcome};
 
 use super::comparison::Comparison;
-use super::control::{self, Control, Standing};
+use super::control::{self, Control, Standing, failed_clock};
 use super::gate::{GateReport, Stops};
 use super::records::{Records, StoredBlock};
 use super::search::{Confirmation, outcome_of};
@@ -99,6 +99,11 @@ pub(super) fn conclude(records: &Records, stops: &Stops, gates: &[GateReport]) -
         None => of_confirm(records, stops)?,
     };
     let Some(block) = records.blocks.iter().find(|stored| Some(stored.seq) == conclusion.block) else {
+        let failed = records.sessions.last().and_then(|session| failed_clock(session, &records.protocol));
+        if let (Some(failure), Outcome::Inconclusive(Inconclusive::N)) = (failed, conclusion.outcome) {
+            conclusion.reason = format!("{failure}: the session is void, and nothing was measured in it");
+            conclusion.outcome = Outcome::Void(codes::CONTROL);
+        }
         return Ok(conclusion);
     };
     conclusion.controls = control::controls(records, &block.body)?;
@@ -106,10 +111,7 @@ pub(super) fn conclude(records: &Records, stops: &Stops, gates: &[GateReport]) -
     conclusion.checks.extend(gates.iter().filter(|gate| i64::try_from(gate.body.block) == Ok(block.seq)).map(of_gate));
     let failed = conclusion.controls.iter().find(|control| control.standing == Standing::Failed);
     if let (Some(control), false) = (failed, matches!(conclusion.outcome, Outcome::Quarantined(_))) {
-        conclusion.reason = format!(
-            "the control `{}` must read {}, and reads {}: the session is void, so this is no verdict",
-            control.name, control.expected, control.read
-        );
+        conclusion.reason = format!("{}: the session is void, so this is no verdict", control.failure());
         conclusion.outcome = Outcome::Void(codes::CONTROL);
     }
     Ok(conclusion)
@@ -337,6 +339,12 @@ pub(super) fn notices(records: &Records, conclusion: &Conclusion) -> Vec<String>
     let detectable = conclusion.deciding().and_then(|comparison| comparison.detectable).map(number::change);
     let least = detectable.map_or_else(String::new, |change| format!("; effects below {change} may go unseen"));
     say(!coarse.is_empty(), format!("coarse: the control {} is undecided{least}", coarse.join(" and ")));
+    let void: Vec<String> =
+        records.sessions.iter().filter_map(|session| failed_clock(session, &records.protocol)).collect();
+    if let Some(failure) = void.last() {
+        let (void, sessions) = (void.len(), number::count(records.sessions.len(), "session"));
+        say(true, format!("{void} of {sessions} void: {failure}"));
+    }
     let machines: std::collections::BTreeSet<_> = records.sessions.iter().map(|s| s.machine.fingerprint).collect();
     say(machines.len() > 1, format!("the campaign ran on {} machines; ratios hold within one", machines.len()));
     let corrected: usize = records.blocks.iter().map(|stored| stored.corrected).sum();

@@ -1,6 +1,7 @@
 //! Controls: readings whose right answer is known. A result stands only where they do.
 
 use atb_core::comparison::arm_of;
+use atb_core::control::{DELAY_NS, delay_holds, handoff_holds};
 use atb_core::entry::{BlockBody, Role, SessionBody};
 use atb_core::ladder::MeasuredOutcome;
 use atb_core::protocol::Protocol;
@@ -46,6 +47,13 @@ pub struct Control {
     pub comparison: Option<Comparison>,
 }
 
+impl Control {
+    /// What it must read, and what it reads.
+    pub(super) fn failure(&self) -> String {
+        format!("the control `{}` must read {}, and reads {}", self.name, self.expected, self.read)
+    }
+}
+
 /// The controls of a block: its session's clock readings, and the control arms of a REPORT.
 pub(super) fn controls(records: &Records, block: &BlockBody) -> Result<Vec<Control>, ReportError> {
     let mut controls = Vec::new();
@@ -63,30 +71,40 @@ pub(super) fn controls(records: &Records, block: &BlockBody) -> Result<Vec<Contr
 }
 
 /// The controls of a session's clock, which run before anything is measured in it.
-pub(crate) fn clock_controls(session: &SessionBody, protocol: &Protocol) -> [Control; 2] {
+fn clock_controls(session: &SessionBody, protocol: &Protocol) -> [Control; 2] {
     [handoff(session, protocol), delay(session, protocol)]
 }
 
+/// The first of the controls of a session's clock that fails, in words. Such a session is void: no block may cite it.
+pub(crate) fn failed_clock(session: &SessionBody, protocol: &Protocol) -> Option<String> {
+    clock_controls(session, protocol).iter().find(|control| control.standing == Standing::Failed).map(Control::failure)
+}
+
 fn handoff(session: &SessionBody, protocol: &Protocol) -> Control {
-    let share = session.handoff_ns as f64 / (protocol.kernel_window_floor_us() as f64 * 1e3);
+    let floor_us = protocol.kernel_window_floor_us() as f64;
+    let share = session.handoff_ns as f64 / (floor_us * 1e3);
     let limit = protocol.session_handoff_max();
     Control {
         name: "hand-off",
         expected: format!("at most {} of the shortest window", number::size(limit)),
         read: format!("{:.2} % ({} ns)", share * 100.0, session.handoff_ns),
-        standing: if share > limit.get() { Standing::Failed } else { Standing::Holds },
+        standing: of_clock(handoff_holds(session.handoff_ns as f64, floor_us, limit.get())),
         comparison: None,
     }
 }
 
+fn of_clock(holds: bool) -> Standing {
+    if holds { Standing::Holds } else { Standing::Failed }
+}
+
 fn delay(session: &SessionBody, protocol: &Protocol) -> Control {
-    let off = session.delay_ns as f64 / 1e6 - 1.0;
+    let off = session.delay_ns as f64 / DELAY_NS as f64 - 1.0;
     let limit = protocol.session_delay_tolerance();
     Control {
         name: "known delay",
         expected: format!("1 ms, off by at most {}", number::size(limit)),
         read: format!("{:+.2} % ({} ns)", off * 100.0, session.delay_ns),
-        standing: if off.abs() > limit.get() { Standing::Failed } else { Standing::Holds },
+        standing: of_clock(delay_holds(session.delay_ns as f64, limit.get())),
         comparison: None,
     }
 }

@@ -30,6 +30,7 @@ pub fn campaign(report: &CampaignReport, db: &str) -> Value {
         "protocol": report.protocol.id(),
         "isolation": report.isolation,
         "machine": report.machine_line(),
+        "notices": report.notices,
         "db": db,
         "also": [],
     })
@@ -61,5 +62,6 @@ pub fn probe(report: &CampaignReport) -> Value {
         "protocol": report.protocol.id(),
         "isolation": report.isolation,
         "machine": report.machine_line(),
+        "notices": report.notices,
     })
 }

@@ -22,7 +22,7 @@ pub mod text;
 pub use block::{ArmCell, ArmReport, BlockReport};
 pub use comparison::{CellRatio, Comparison};
 pub use conclusion::{Check, Conclusion};
-pub(crate) use control::clock_controls;
+pub(crate) use control::failed_clock;
 pub use control::{Control, Standing};
 pub use gate::GateReport;
 pub use search::{CandidateReport, Confirmation, Fate};

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use atb_core::entry::{Chain, Row};
+use atb_core::entry::{BaselineBody, CampaignBody, Chain, FORMAT, MachineBody, Row, SessionBody, key_commitment};
 use atb_ledger::Ledger;
 
 use crate::support::{
@@ -299,4 +299,100 @@ fn a_kill_between_two_attempts_earns_no_third() {
     atb(here, &arguments).expect(16, &["inconclusive(noise)"]);
     assert_eq!(attempts(), [("confirm".to_owned(), 1, 1), ("confirm".to_owned(), 1, 2)]);
     assert_kept(&db, &[], "the end");
+}
+
+/// A session whose clock reads off, as the registered campaign of a folder would have recorded it.
+fn record_void_session(out: &Path) {
+    let mut ledger = Ledger::open(&out.join("atb.db")).unwrap();
+    let campaign = ledger.bodies::<CampaignBody>().unwrap().pop().unwrap().body.id;
+    let (id, key) = ("00000000000000f1".to_owned(), [9; 32]);
+    std::fs::write(out.join("keys").join(&id), atb_core::canon::Digest::from_bytes(key).to_string()).unwrap();
+    let machine = MachineBody {
+        fingerprint: atb_core::canon::Digest::of(b"machine"),
+        cpu: "cpu".into(),
+        cpus: 2,
+        memory_mib: 1000,
+        kernel: "6".into(),
+        governor: "none".into(),
+        virtual_machine: true,
+        boot: "boot".into(),
+    };
+    let session = SessionBody {
+        format: FORMAT,
+        id,
+        campaign,
+        machine,
+        key_hash: key_commitment(&key),
+        handoff_ns: 5000,
+        delay_ns: 1_500_000,
+        isolation: "L1".into(),
+        harness: atb_core::canon::Digest::of(b"harness"),
+        compiler: "cc".into(),
+    };
+    ledger.append(&session, atb_measure::sys::clock::wall_ms()).unwrap();
+}
+
+#[test]
+fn a_void_session_is_replaced_and_stays_on_record() {
+    let _one = measuring();
+    let directory = tempfile::tempdir().unwrap();
+    let (here, out) = (directory.path(), directory.path().join("out"));
+    let db = out.join("atb.db");
+    // Protocol, task, campaign.
+    assert_eq!(aborted(here, &borrowed(&tune("out")), "ledger.after-commit:3").code(), ABORTED);
+    record_void_session(&out);
+    let ran = atb(here, &["report", "out", "--json"]).expect(0, &["1 of 1 session void", "known delay"]);
+    assert_eq!((&ran.json()["outcome"], &ran.json()["code"]), (&"void".into(), &"ATB405".into()));
+    assert_eq!(aborted(here, &["tune", "--resume", "out", "--quiet"], "io.before-fsync.candidate").code(), ABORTED);
+    assert_eq!((count(&db, "session"), count(&db, "baseline")), (2, 2));
+    let ran = atb(here, &["report", "out", "--json"]).expect(0, &["1 of 2 sessions void"]);
+    assert_eq!(ran.json()["outcome"], "inconclusive(n)");
+    let baselines = Ledger::open_read_only(&db).unwrap().bodies::<BaselineBody>().unwrap();
+    assert!(baselines.iter().all(|stored| stored.body.session != "00000000000000f1"));
+    assert_kept(&db, &[], "the end");
+}
+
+#[test]
+fn three_void_sessions_end_the_campaign_also_across_kills() {
+    let _one = measuring();
+    let directory = tempfile::tempdir().unwrap();
+    let (here, db) = (directory.path(), directory.path().join("out/atb.db"));
+    // No hand-off between two processes takes less than 0.001 of the shortest window.
+    let start = edited(here, ("y[i] = sum", "y[i] = sum"), "0.25");
+    let protocol = std::fs::read_to_string(here.join("it.toml")).unwrap();
+    let (head, tail) = protocol.split_once("[session.handoff_max]\nvalue = ").unwrap();
+    let tail = tail.split_once('\n').unwrap().1;
+    std::fs::write(here.join("it.toml"), format!("{head}[session.handoff_max]\nvalue = 0.001\n{tail}")).unwrap();
+    assert_eq!(aborted(here, &borrowed(&start), "ledger.after-commit:4").code(), ABORTED);
+    assert_eq!(aborted(here, &["tune", "--resume", "out", "--quiet"], "ledger.after-commit").code(), ABORTED);
+    assert_eq!(count(&db, "session"), 2);
+    let ran = atb(here, &["tune", "--resume", "out", "--quiet", "--json"]).expect(18, &["3 of 3 sessions void"]);
+    assert_eq!((&ran.json()["outcome"], &ran.json()["code"]), (&"void".into(), &"ATB405".into()));
+    assert_eq!((count(&db, "session"), count(&db, "baseline"), count(&db, "close")), (3, 0, 1));
+    assert_kept(&db, &[], "the end");
+    atb(here, &["tune", "--resume", "out"]).expect(2, &["no open campaign"]);
+}
+
+#[test]
+fn a_resumed_campaign_is_the_registered_one() {
+    let _one = measuring();
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    assert_eq!(aborted(here, &borrowed(&tune("out")), "ledger.after-commit:3").code(), ABORTED);
+    let settings = here.join("out/campaign.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    for (from, to) in [
+        ("seed = \"1\"", "seed = \"2\""),
+        ("iterations = 2", "iterations = 3"),
+        ("proposer = \"deterministic\"", "proposer = \"random\""),
+        ("shapes = []", "shapes = [\"one-1x1\"]"),
+    ] {
+        assert!(text.contains(from), "{from} is not in {text}");
+        std::fs::write(&settings, text.replacen(from, to, 1)).unwrap();
+        let ran = atb(here, &["tune", "--resume", "out", "--quiet"]);
+        ran.expect(2, &["campaign.toml"]);
+    }
+    std::fs::write(&settings, &text).unwrap();
+    let ran = aborted(here, &["tune", "--resume", "out", "--quiet"], "io.before-fsync.key");
+    assert_eq!(ran.code(), ABORTED, "{}", ran.all());
 }
