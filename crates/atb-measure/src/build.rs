@@ -131,6 +131,25 @@ fn fault(code: Code, detail: impl Into<String>) -> Fault {
 
 /// Builds a source.
 pub fn build(compiler: &Compiler, protocol: &Protocol, source: &Source<'_>) -> Result<Built, Fault> {
+    let (bytes, warnings) = shared_object(compiler, protocol, source)?;
+    artefact::inspect(&bytes, source.link)
+        .map_err(|refused| Fault::new(Outcome::Rejected(refused.code), refused.what))?;
+    let code = Memfd::sealed("code", &bytes).map_err(|error| Fault::harness("keep the artefact", &error))?;
+    Ok(Built {
+        code,
+        source: Digest::of(source.text.as_bytes()),
+        artefact: Digest::of(&bytes),
+        flags: source.flags.to_owned(),
+        warnings,
+    })
+}
+
+/// Compiles and links a source, and returns the shared object's bytes and the compiler's warnings.
+pub(crate) fn shared_object(
+    compiler: &Compiler,
+    protocol: &Protocol,
+    source: &Source<'_>,
+) -> Result<(Vec<u8>, String), Fault> {
     check_text(protocol, source.text)?;
     let scratch = Scratch::new().map_err(|error| Fault::harness("make a scratch folder", &error))?;
     let write = |name: &str, text: &str| {
@@ -149,17 +168,7 @@ pub fn build(compiler: &Compiler, protocol: &Protocol, source: &Source<'_>) -> R
     link.extend(libraries.iter().map(String::as_str));
     link.push("-lm");
     run(compiler, protocol, &scratch, source.symbol, &link)?;
-    let bytes = read_artefact(protocol, &scratch)?;
-    artefact::inspect(&bytes, source.link)
-        .map_err(|refused| Fault::new(Outcome::Rejected(refused.code), refused.what))?;
-    let code = Memfd::sealed("code", &bytes).map_err(|error| Fault::harness("keep the artefact", &error))?;
-    Ok(Built {
-        code,
-        source: Digest::of(source.text.as_bytes()),
-        artefact: Digest::of(&bytes),
-        flags: source.flags.to_owned(),
-        warnings,
-    })
+    Ok((read_artefact(protocol, &scratch)?, warnings))
 }
 
 fn check_text(protocol: &Protocol, text: &str) -> Result<(), Fault> {

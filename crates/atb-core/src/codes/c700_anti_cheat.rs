@@ -6,7 +6,7 @@ super::codes! {
         "The gate row with the observed ratio and the limit.";
         "Find the mechanism first."
     ELF = 702, "the shared object holds what a kernel does not need";
-        "Constructors, destructors and IFUNC resolvers run before any check; text relocations, writable code and an executable stack hide code from every reader.";
+        "Constructors, destructors and IFUNC resolvers run before any check; text relocations, writable code and an executable stack hide code from every reader; thread-local storage outlives a call.";
         "What was found in the shared object.";
         "Remove the attribute or the section; initialise within the kernel, on each call."
     DEPENDENCY = 703, "the shared object uses libraries that kernels may not use";
