@@ -47,11 +47,11 @@ BEGIN
         WHEN 'protocol' THEN 'digest:text format:integer id:text protocol:object'
         WHEN 'task' THEN 'digest:text files:array format:integer id:text unit:text'
         WHEN 'campaign' THEN 'command:text format:integer hypothesis:text id:text iterations:integer proposer:text protocol:text readout:text seed:integer shapes:array stop_rule:text task:text task_id:text'
-        WHEN 'session' THEN 'campaign:text compiler:text delay_ns:integer format:integer handoff_ns:integer harness:text id:text isolation:text key_hash:text machine:object'
+        WHEN 'session' THEN 'campaign:text canary:text compiler:text delay_ns:integer format:integer handoff_ns:integer harness:text id:text isolation:text key_hash:text machine:object'
         WHEN 'baseline' THEN 'artefact:text campaign:text flags:text format:integer role:text session:text source:text tried:array'
         WHEN 'candidate' THEN 'campaign:text cost:text format:integer generation:integer iteration:integer note:text parent:text proposer:text source:text'
         WHEN 'fault' THEN 'campaign:text candidate:text code:text detail:text format:integer outcome:text'
-        WHEN 'block' THEN 'arms:array attempt:integer campaign:text cells:array format:integer index:integer isolation:text judge:text phase:text protocol:text quiet:true runs:array seeds:array session:text task:text'
+        WHEN 'block' THEN 'arms:array attempt:integer campaign:text canary:text cells:array format:integer index:integer isolation:text judge:text phase:text protocol:text quiet:true runs:array seeds:array session:text task:text'
         WHEN 'keep' THEN 'block:integer campaign:text candidate:text format:integer parent:text'
         WHEN 'close' THEN 'campaign:text format:integer gates:integer gates_head:text keys:array reason:text refusals:integer refusals_head:text'
         END AND json_extract(NEW.body, '$.format') = 1) IS NOT TRUE;
@@ -235,6 +235,18 @@ BEGIN
             AND d.protocol = b.protocol AND d.field = 'session.delay_tolerance'
             AND json_extract(s.body, '$.handoff_ns') BETWEEN 0 AND 1000.0 * f.value * o.value
             AND json_extract(s.body, '$.delay_ns') BETWEEN 1000000 - 1000000 * d.value AND 1000000 + 1000000 * d.value)) IS NOT TRUE;
+    -- Of the jail that the session's canary saw, and of the protocol's level unless the row is exploratory.
+    SELECT RAISE(ABORT, 'ATB406 the isolation is not the session''s, or below what the protocol asks for')
+    WHERE (EXISTS (
+        SELECT 1 FROM block AS b, entry AS s, protocol_limit AS l
+        WHERE b.entry = NEW.seq AND s.kind = 'session' AND s.key = b.session
+            AND l.protocol = b.protocol AND l.field = 'isolation.level_min'
+            AND json_extract(NEW.body, '$.isolation') = json_extract(s.body, '$.isolation')
+            AND json_extract(NEW.body, '$.canary') = json_extract(s.body, '$.canary')
+            AND length(json_extract(NEW.body, '$.canary')) = 32 AND json_extract(NEW.body, '$.canary') NOT GLOB '*[^0-9a-f]*'
+            AND (json_extract(NEW.body, '$.isolation') GLOB 'L[0-5]' OR json_extract(NEW.body, '$.isolation') GLOB 'L[0-5]+*')
+            AND (json_extract(NEW.body, '$.quiet') = 0
+                OR CAST(substr(json_extract(NEW.body, '$.isolation'), 2, 1) AS INTEGER) >= l.value))) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB210 the block''s phase, index or attempt does not follow')
     WHERE (EXISTS (
         SELECT 1 FROM block AS b

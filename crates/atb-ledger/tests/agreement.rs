@@ -23,8 +23,8 @@ use support::*;
 /// Every code that 003_rules.sql can raise.
 const CODES: &[&str] = &[
     "ATB111", "ATB112", "ATB201", "ATB202", "ATB203", "ATB204", "ATB205", "ATB206", "ATB207", "ATB208", "ATB209",
-    "ATB210", "ATB211", "ATB303", "ATB402", "ATB514", "ATB601", "ATB602", "ATB603", "ATB604", "ATB605", "ATB606",
-    "ATB607", "ATB608", "ATB609", "ATB610", "ATB611",
+    "ATB210", "ATB211", "ATB303", "ATB402", "ATB406", "ATB514", "ATB601", "ATB602", "ATB603", "ATB604", "ATB605",
+    "ATB606", "ATB607", "ATB608", "ATB609", "ATB610", "ATB611",
 ];
 
 struct Random(SplitMix64);
@@ -299,7 +299,9 @@ fn intact(body: &Value) -> bool {
     long(&body["seeds"], 2)
         && long(&body["arms"], 2)
         && body["runs"].as_array().is_some_and(|runs| !runs.is_empty() && runs.iter().all(whole))
-        && ["index", "attempt", "phase", "protocol", "quiet"].iter().all(|name| !body[*name].is_null())
+        && ["index", "attempt", "phase", "protocol", "quiet", "isolation", "canary"]
+            .iter()
+            .all(|name| !body[*name].is_null())
 }
 
 fn mutate_block(random: &mut Random, body: &mut Value) {
@@ -354,6 +356,8 @@ fn mutate_block(random: &mut Random, body: &mut Value) {
         20 => set("/arms/0/role", json!(random.pick(&[Role::Parent, Role::Candidate, Role::Vendor]).name())),
         21 => set("/arms/1/source", json!(digest(["candidate 1", "candidate 9", "compiler"][random.below(3)]))),
         22 => set("/protocol", json!(digest("no protocol"))),
+        23 | 33 => set("/isolation", json!(random.pick(&["L0", "L2", "L1+uid0", "L1 ", "l1", "", "L"]))),
+        34 => set("/canary", json!(random.pick(&["", "0", "ffffffffffffffffffffffffffffffff"]))),
         // Harmless changes: the row stays admissible.
         _ => set("/quiet", json!(random.below(2) == 0)),
     }

@@ -399,6 +399,28 @@ fn a_naive_baseline_is_behind_only_if_it_is_in_every_cell() {
     }
 }
 
+/// The code of a block in a session of its own. Both are edited.
+fn in_session(session: impl Fn(&mut Value), block: impl Fn(&mut Value), what: &str) -> Option<Code> {
+    let mut stage = stage();
+    let other = "00000000000000e2";
+    let (chain, mut row) = edited(&stage, "session", session);
+    row.key = other.into();
+    stage.admit(chain, &row);
+    for role in ["naive", "compiler"] {
+        let (chain, mut row) = edited(&stage, "baseline", |body| {
+            (body["session"], body["role"]) = (json!(other), json!(role));
+        });
+        row.key = format!("{other}/{role}");
+        row.hash = digest(role).to_string();
+        stage.admit(chain, &row);
+    }
+    let (chain, row) = edited(&stage, "block", |body| {
+        body["session"] = json!(other);
+        block(body);
+    });
+    stage.judge(what, chain, &row)
+}
+
 #[test]
 fn blocks_of_a_session_whose_clock_is_off_are_refused() {
     let void = Some(codes::CONTROL);
@@ -411,23 +433,53 @@ fn blocks_of_a_session_whose_clock_is_off_are_refused() {
         (1_000_000, 1_005_000, void),
         (-1, 1_005_000, void),
     ] {
-        let mut stage = stage();
-        let other = "00000000000000e2";
-        let (chain, mut session) = edited(&stage, "session", |body| {
+        let session = |body: &mut Value| {
             (body["handoff_ns"], body["delay_ns"]) = (json!(handoff_ns), json!(delay_ns));
-        });
-        session.key = other.to_owned();
-        stage.admit(chain, &session);
-        for role in ["naive", "compiler"] {
-            let (chain, mut row) = edited(&stage, "baseline", |body| {
-                (body["session"], body["role"]) = (json!(other), json!(role));
-            });
-            row.key = format!("{other}/{role}");
-            row.hash = digest(role).to_string();
-            stage.admit(chain, &row);
-        }
-        let (chain, row) = edited(&stage, "block", |body| body["session"] = json!(other));
-        assert_eq!(stage.judge("session", chain, &row), code, "{handoff_ns} {delay_ns}");
+        };
+        let what = format!("{handoff_ns} {delay_ns}");
+        assert_eq!(in_session(session, |_| {}, &what), code, "{what}");
+    }
+}
+
+/// Isolation and canary of the session, those of the block, whether it is quiet, and the code.
+type Jailed = (&'static str, &'static str, &'static str, &'static str, bool, Option<Code>);
+
+const SEEN: &str = "000000000000000000000000000000ff";
+const OTHER: &str = "000000000000000000000000000000fe";
+const BELOW: Option<Code> = Some(codes::ISOLATION);
+
+const JAILS: &[Jailed] = &[
+    ("L2", SEEN, "L2", SEEN, true, None),
+    ("L1+uid0", SEEN, "L1+uid0", SEEN, true, None),
+    // Below the protocol's level 1 a row is exploratory.
+    ("L0", SEEN, "L0", SEEN, true, BELOW),
+    ("L0", SEEN, "L0", SEEN, false, None),
+    // Not what the session's canary saw.
+    ("L1", SEEN, "L2", SEEN, true, BELOW),
+    ("L2", SEEN, "L2", OTHER, true, BELOW),
+    ("L1+uid0", SEEN, "L1", SEEN, false, BELOW),
+    // No level, and no vector.
+    ("L6", SEEN, "L6", SEEN, true, BELOW),
+    ("L10", SEEN, "L10", SEEN, true, BELOW),
+    ("L1uid0", SEEN, "L1uid0", SEEN, true, BELOW),
+    ("l2", SEEN, "l2", SEEN, false, BELOW),
+    ("", SEEN, "", SEEN, false, BELOW),
+    ("L2", "", "L2", "", true, BELOW),
+    ("L2", "000000000000000000000000000000FF", "L2", "000000000000000000000000000000FF", true, BELOW),
+    ("L2", "00000000000000000000000000000ff\u{e9}", "L2", "00000000000000000000000000000ff\u{e9}", true, BELOW),
+];
+
+#[test]
+fn blocks_below_the_protocols_isolation_are_exploratory_or_refused() {
+    for (of_session, seen, of_block, stated, quiet, code) in JAILS {
+        let session = |body: &mut Value| {
+            (body["isolation"], body["canary"]) = (json!(of_session), json!(seen));
+        };
+        let block = |body: &mut Value| {
+            (body["isolation"], body["canary"], body["quiet"]) = (json!(of_block), json!(stated), json!(quiet));
+        };
+        let what = format!("{of_session:?} {seen:?}, block {of_block:?} {stated:?}, quiet {quiet}");
+        assert_eq!(in_session(session, block, &what), *code, "{what}");
     }
 }
 

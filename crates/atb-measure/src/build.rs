@@ -6,6 +6,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -17,9 +18,11 @@ use atb_core::protocol::Protocol;
 
 use crate::artefact;
 use crate::fault::Fault;
-use crate::sys::memory::Memfd;
-use crate::sys::process::{Group, Limits};
+use crate::sys::jail::Layers;
+use crate::sys::memory::{Mapping, Memfd};
+use crate::sys::process::{self, Group, Limits};
 use crate::sys::{clock, disk};
+use crate::worker::{PAGE, message, status, word};
 
 /// Flags of every compilation: position-independent, fixed alignment of code for all arms.
 const COMPILE: &[&str] =
@@ -33,6 +36,16 @@ const SCRATCH_MIN: u64 = 1 << 20;
 pub struct Compiler {
     path: PathBuf,
     version: String,
+    /// None only for sources of our own.
+    jail: Option<BuildJail>,
+}
+
+/// What a compiler is jailed by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct BuildJail {
+    /// This program, which jails itself and becomes the compiler.
+    program: PathBuf,
+    layers: Layers,
 }
 
 /// No compiler was found.
@@ -55,11 +68,17 @@ impl Compiler {
         };
         for path in &candidates {
             if let Some(version) = version(path) {
-                return Ok(Self { path: path.clone(), version });
+                return Ok(Self { path: path.clone(), version, jail: None });
             }
         }
         let tried = candidates.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
         Err(NoCompiler { tried })
+    }
+
+    /// The compiler, run inside the build jail by `program`, which is this program.
+    #[must_use]
+    pub fn jailed(self, program: &Path, layers: Layers) -> Self {
+        Self { jail: Some(BuildJail { program: program.to_owned(), layers }), ..self }
     }
 
     /// First line of `--version`.
@@ -201,8 +220,11 @@ fn run(
         descriptors: None,
         cpus: Vec::new(),
     };
-    let mut group = Group::spawn(command(compiler, scratch, arguments), &limits, &[])
-        .map_err(|error| Fault::harness("start the compiler", &error))?;
+    let failed = |error: io::Error| Fault::harness("start the compiler", &error);
+    let page_fd = Memfd::new("status", PAGE).map_err(failed)?;
+    let page = Mapping::new(page_fd.as_fd(), PAGE, true, false).map_err(failed)?;
+    page.store(word::LAYERS, compiler.jail.as_ref().map_or(0, |jail| jail.layers.bits()));
+    let mut group = Group::spawn(command(compiler, scratch, arguments), &limits, &[page_fd.as_fd()]).map_err(failed)?;
     let messages = group.child_mut().stderr.take();
     let reader = std::thread::spawn(move || drain(messages, output_max));
     let status = wait(&mut group, timeout_s);
@@ -215,6 +237,9 @@ fn run(
     drop(group);
     let text = reader.join().unwrap_or_default();
     let status = ended?;
+    if compiler.jail.is_some() && page.load(0) != status::JAILED {
+        return Err(Fault::harness("jail the compiler", &io::Error::other(message(&page))));
+    }
     if status.success() {
         return Ok(text);
     }
@@ -246,7 +271,14 @@ fn is_limit(line: &str) -> bool {
 
 #[expect(clippy::disallowed_methods, reason = "compilers are started here")]
 fn command(compiler: &Compiler, scratch: &Scratch, arguments: &[&str]) -> Command {
-    let mut command = Command::new(&compiler.path);
+    let mut command = match &compiler.jail {
+        Some(jail) => {
+            let mut command = Command::new(&jail.program);
+            command.arg("__build").arg(&scratch.path).arg(&compiler.path);
+            command
+        }
+        None => Command::new(&compiler.path),
+    };
     command.args(arguments).current_dir(&scratch.path).env_clear();
     command.env("PATH", PATH).env("LC_ALL", "C").env("TMPDIR", &scratch.path);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -312,7 +344,9 @@ impl Scratch {
         clock::random_bytes(&mut bytes)?;
         let path = std::env::temp_dir().join(format!("atb-build-{:016x}", u64::from_le_bytes(bytes)));
         fs::DirBuilder::new().mode(0o700).create(&path)?;
-        Ok(Self { path })
+        let scratch = Self { path };
+        process::give_to_nobody(&scratch.path)?;
+        Ok(scratch)
     }
 
     fn write(&self, name: &str, text: &str) -> io::Result<()> {

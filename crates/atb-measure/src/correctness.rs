@@ -56,11 +56,12 @@ impl Checked {
 }
 
 impl Lab {
-    /// Checks a candidate at all public shapes and hidden ones, then finds K for each timed shape.
+    /// Tries the jail, checks a candidate at all public shapes and hidden ones, then finds K for each timed shape.
     ///
     /// Hidden shapes are drawn from the session key and the digest of the candidate's bytes, so they are fixed only after
     /// the bytes are.
     pub fn check(&mut self, built: Built, env: &[(String, String)]) -> Result<Checked, Fault> {
+        self.isolation()?;
         let protocol = self.protocol().clone();
         let context = format!("check/{}", built.source());
         let plan = Stream::new(self.key(), Purpose::Plan, &context);

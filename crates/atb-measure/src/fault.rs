@@ -38,6 +38,8 @@ impl Fault {
             WorkerFault::Load(_) => Outcome::Rejected(codes::LOAD),
             WorkerFault::NoSymbol => Outcome::Rejected(codes::NO_SYMBOL),
             WorkerFault::Ended(_) | WorkerFault::HandOff(_) => Outcome::Crashed(codes::CRASHED),
+            WorkerFault::Forbidden(_) => Outcome::Rejected(codes::FORBIDDEN_CALL),
+            WorkerFault::Gap { .. } => Outcome::Rejected(codes::GAP),
             WorkerFault::TimedOut(_) => Outcome::CandidateTimeout(codes::CANDIDATE_TIMEOUT),
         };
         let source = match fault {

@@ -1,5 +1,6 @@
 //! A lab: one task, one protocol, one session key, the reference process and the processors of this machine.
 
+use std::io;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,9 +18,11 @@ use crate::compare::Tolerances;
 use crate::crew::Crew;
 use crate::fault::Fault;
 use crate::inputs::{Place, Purpose, Stream};
-use crate::judge::Judge;
+use crate::isolation::{self, Isolation};
+use crate::judge::{Judge, Shown};
 use crate::layout::Layout;
 use crate::reference::Reference;
+use crate::sys::jail::Layers;
 use crate::worker::{Memory, Operation, Start, Worker};
 
 /// Cache lines among which the first tensor's place is drawn: a page of them.
@@ -62,6 +65,8 @@ pub struct Lab {
     crew: Crew,
     cells: Vec<Shape>,
     cancel: Arc<AtomicBool>,
+    layers: Layers,
+    isolation: Isolation,
     spare: Option<Memory>,
     pub(crate) judge: Judge,
 }
@@ -83,18 +88,22 @@ pub struct LabSetup {
     pub cells: Vec<Shape>,
     /// Set by Ctrl-C.
     pub cancel: Arc<AtomicBool>,
+    /// Layers of the workers' jail and its audits.
+    pub layers: Layers,
 }
 
 impl Lab {
-    /// Builds and starts the reference.
+    /// Tries the jail, then builds and starts the reference.
     pub fn open(setup: LabSetup) -> Result<Self, Fault> {
-        let LabSetup { program, task, protocol, key, compiler, cells, cancel } = setup;
+        let LabSetup { program, task, protocol, key, compiler, cells, cancel, layers } = setup;
+        let isolation = isolation::probe(&program, layers)?;
+        let compiler = compiler.jailed(&program, layers);
         let crew = Crew::choose().map_err(|error| Fault::harness("choose processors", &error))?;
         let (header, text) = (task.file("kernel.h"), task.file("reference.c"));
         let source = Source { header, text, symbol: &task.spec.symbol, flags: "-O2", link: &[] };
         let built = build(&compiler, &protocol, &source)?;
         let timeout_s = protocol.kernel_run_timeout_s();
-        let reference = Reference::start(&program, &task.spec, &built, crew.helper, timeout_s)?;
+        let reference = Reference::start(&program, &task.spec, &built, crew.helper, timeout_s, layers)?;
         let sample = match task.spec.unit {
             Unit::Element => protocol.correctness_sampled_elements(),
             Unit::Row => protocol.correctness_sampled_rows(),
@@ -109,7 +118,7 @@ impl Lab {
         };
         judge.learn_scales(&Stream::new(key.bytes(), Purpose::Inputs, "scales"))?;
         let cells = if cells.is_empty() { task.spec.timed().cloned().collect() } else { cells };
-        Ok(Self { program, task, protocol, key, compiler, crew, cells, cancel, spare: None, judge })
+        Ok(Self { program, task, protocol, key, compiler, crew, cells, cancel, layers, isolation, spare: None, judge })
     }
 
     /// The task.
@@ -168,6 +177,7 @@ impl Lab {
             env: &[],
             padding: 0,
             timeout_ms: 10_000,
+            layers: self.layers,
         };
         let _pin = self.crew.pin().map_err(|error| Fault::harness("pin a thread", &error))?;
         let memory = Memory::new(64, 64).map_err(|error| Fault::harness("make a control worker's memory", &error))?;
@@ -182,6 +192,22 @@ impl Lab {
         }
         times.sort_unstable();
         Ok(times[windows / 2])
+    }
+
+    /// What the canary is refused in a worker's jail, now and here, which must be what it was refused when the lab was opened.
+    pub fn isolation(&self) -> Result<Isolation, Fault> {
+        let now = isolation::probe(&self.program, self.layers)?;
+        if now != self.isolation {
+            let changed = io::Error::other(format!("the canary sees {now}, and saw {} before", self.isolation));
+            return Err(Fault::harness("jail workers as before", &changed));
+        }
+        Ok(now)
+    }
+
+    /// Judges what a worker did between the windows since the last judgement.
+    pub(crate) fn judge_gaps(&self, worker: &mut Worker, shown: Shown<'_>) -> Result<(), Fault> {
+        let most = self.protocol.isolation_gap_max().get();
+        worker.link.judge_gaps(most).map_err(|fault| Fault::of_worker(&fault, shown.shape))
     }
 
     /// A seed for order and layout, from the session key, a pair's seed and a purpose.
@@ -218,6 +244,7 @@ impl Lab {
             env,
             padding,
             timeout_ms: self.protocol.kernel_run_timeout_s() * 1000,
+            layers: self.layers,
         };
         let memory = match self.spare.take() {
             Some(spare) => spare.renew(memory.0, memory.1),

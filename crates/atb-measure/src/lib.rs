@@ -14,6 +14,7 @@ pub mod crew;
 pub mod fault;
 pub mod fingerprint;
 mod inputs;
+pub mod isolation;
 mod judge;
 pub mod lab;
 mod layout;

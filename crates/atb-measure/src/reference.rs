@@ -5,6 +5,7 @@ use atb_core::task::{TaskSpec, Tensor};
 use crate::build::Built;
 use crate::fault::Fault;
 use crate::layout::{Layout, Slots};
+use crate::sys::jail::Layers;
 use crate::sys::memory::doubles;
 use crate::worker::{Memory, Operation, Start, Worker};
 
@@ -23,6 +24,7 @@ impl Reference {
         built: &Built,
         cpu: Option<usize>,
         timeout_s: u64,
+        layers: Layers,
     ) -> Result<Self, Fault> {
         let largest: Vec<u64> = spec.hidden.iter().map(|range| range.1).collect();
         let shapes = spec.shapes.iter().map(|shape| &shape.dims).chain([&largest]);
@@ -41,6 +43,7 @@ impl Reference {
             env: &[],
             padding: 0,
             timeout_ms: timeout_s * 1000,
+            layers,
         };
         let memory =
             Memory::new(memory.0, memory.1).map_err(|error| Fault::harness("make the reference's memory", &error))?;

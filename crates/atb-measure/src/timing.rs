@@ -15,7 +15,6 @@ use crate::judge::{Checks, Shown, Streams, Window};
 use crate::lab::Lab;
 use crate::layout::Layout;
 use crate::preflight::Quiet;
-use crate::worker::isolation;
 
 /// A block to be measured.
 #[derive(Debug, Clone)]
@@ -102,6 +101,7 @@ impl Lab {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Measured, BlockFault> {
         let started = crate::sys::clock::now();
+        let isolation = self.isolation().map_err(|fault| BlockFault { arm: 0, fault })?;
         let mut windows_ns = 0;
         let mut runs = Vec::new();
         let mut seeds = Vec::new();
@@ -127,8 +127,9 @@ impl Lab {
             phase: plan.phase,
             index: plan.index,
             attempt: plan.attempt,
-            quiet: quiet.is_quiet(),
-            isolation: isolation(),
+            quiet: quiet.is_quiet() && isolation.level() >= self.protocol().isolation_level_min(),
+            isolation: isolation.to_string(),
+            canary: isolation.canary(),
             judge: "same-uid".to_owned(),
             arms: arms.iter().map(arm_body).collect(),
             cells: self
@@ -267,6 +268,7 @@ impl Lab {
         let whole = drawn.get(1).map_or(0, |&call| usize::try_from(call).unwrap_or(0));
         let place = |window| Place { cell, window: u32::try_from(window).unwrap_or(u32::MAX), call: 0 };
         self.judge.prepare(worker, layout, streams, place(0));
+        worker.link.forget_windows();
         for window in 0..warmup + timed {
             self.cancelled()?;
             let next = (window + 1 < warmup + timed).then(|| place(window + 1));
@@ -278,6 +280,7 @@ impl Lab {
                 windows.push(time);
             }
         }
+        self.judge_gaps(worker, shown)?;
         let value = twice_median(&windows)
             .ok_or_else(|| Fault::new(Outcome::HarnessError(codes::WORKER_START), "a run without windows"))?;
         Ok(RunCellBody {

@@ -88,6 +88,12 @@ pub enum Error {
         "stop the other work and try again, or pass --exploratory: rows are then labelled and never a headline"
     ))]
     NotQuiet(#[from] NotQuiet),
+    /// The jail of workers is below what the protocol asks for.
+    #[error("{}: isolation is {cause}", codes::ISOLATION)]
+    Isolation {
+        /// The level, the protocol's, and what the canary got.
+        cause: String,
+    },
     /// There is no compiler.
     #[error("{0}")]
     #[diagnostic(help("install gcc (Debian: apt install gcc libc6-dev), or set ATB_CC to a compiler's path"))]
@@ -119,7 +125,7 @@ impl Error {
             | Self::Usage { .. }
             | Self::UnknownCode(_) => exit::USAGE,
             Self::Open(_) | Self::Ingest(_) | Self::InUse { .. } => exit::REFUSED,
-            Self::NotQuiet(_) => Outcome::NotQuiet.exit_code(),
+            Self::NotQuiet(_) | Self::Isolation { .. } => Outcome::NotQuiet.exit_code(),
             Self::Fault { fault, .. } if matches!(fault.outcome, Outcome::Cancelled | Outcome::Void(_)) => {
                 fault.outcome.exit_code()
             }

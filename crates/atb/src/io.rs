@@ -14,6 +14,7 @@ use atb_core::codes;
 use atb_core::document::{Cause, DocumentError};
 use atb_core::protocol::{Protocol, Sources};
 use atb_core::task::Task;
+use atb_measure::sys::jail::{LAYERS, Layers};
 use include_dir::{Dir, include_dir};
 
 use crate::error::{Error, Result};
@@ -180,6 +181,15 @@ const O_NONBLOCK: i32 = 0o4000;
 /// The compiler that the user asks for, if any.
 pub fn compiler_override() -> Option<PathBuf> {
     std::env::var_os("ATB_CC").filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// The layers of the workers' jail: all but those that ATB_WITHOUT names, for showing what each is good for.
+pub fn layers() -> Result<Layers> {
+    let without = std::env::var_os("ATB_WITHOUT").unwrap_or_default();
+    Layers::without(&without.to_string_lossy()).map_err(|name| Error::Usage {
+        message: format!("ATB_WITHOUT names `{name}`, which is no layer"),
+        remedy: format!("the layers are {}", LAYERS.join(", ")),
+    })
 }
 
 /// A campaign folder, mode 0700.

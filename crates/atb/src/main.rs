@@ -14,6 +14,11 @@ fn main() -> ExitCode {
             Err(_) => ExitCode::FAILURE,
         };
     }
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == "__build") {
+        // Returns only if it could not become the compiler.
+        let _ = atb_measure::sys::compile::compile(std::env::args_os().skip(2));
+        return ExitCode::FAILURE;
+    }
     let cli = atb::cli::Cli::parse();
     match atb::commands::run(cli) {
         Ok(code) => ExitCode::from(code),

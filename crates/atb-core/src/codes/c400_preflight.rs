@@ -18,7 +18,11 @@ super::codes! {
         "The step that failed and the system's reason.";
         "Run `atb doctor`; report this if the machine has memory and file descriptors left."
     CONTROL = 405, "a control of the session reads what cannot be";
-        "The hand-off costs too much, a known delay reads off, a kernel differs from itself, or an injected slowdown is not seen: the session proves nothing. A session whose clock is off is replaced twice before the command ends.";
+        "The hand-off costs too much, a known delay reads off, a kernel differs from itself, or an injected slowdown is not seen: the session proves nothing. A session whose clock is off is replaced twice, then the campaign is closed as void.";
         "The control, what it must read, and what it reads.";
         "Run `atb doctor`, quiet the machine, and measure again."
+    ISOLATION = 406, "the isolation is below what the protocol asks for";
+        "A canary asks, in the jail of the workers, for everything that a kernel must not get; what it is refused is the level. Below the protocol's level rows are exploratory.";
+        "The level with its flags, the level that the protocol asks for, and what the canary got.";
+        "Run `atb doctor`; use a kernel with seccomp and Landlock, or pass --exploratory for rows that can never be a headline."
 }

@@ -13,4 +13,12 @@ super::codes! {
         "A kernel that calls another library measures that library. The C library, libm and libmvec are allowed.";
         "The library, or the function that loads libraries.";
         "Write the computation in the candidate's own file."
+    FORBIDDEN_CALL = 704, "the code made a system call that the jail refuses";
+        "Running code may use memory, clocks and its own processor time. Files, sockets, processes, threads, signals and executable memory are refused, and the first attempt ends the run.";
+        "The name or number of the call, as the worker's side noted it.";
+        "Compute in the calling thread, with the memory that the task gives or that malloc gives."
+    GAP = 705, "the code ran while the clock was off";
+        "A worker is stopped between windows. Processor time that it used there, as the kernel counts it, is work that no window holds.";
+        "Median processor time between windows, and the median window.";
+        "Finish the work of a call before it returns."
 }

@@ -118,6 +118,8 @@ bodies! {
         delay_ns: u64,
         /// Isolation of workers, such as `L1+uid0`.
         isolation: String,
+        /// What the canary was refused in the workers' jail: 16 hexadecimal digits while loading, 16 while running.
+        canary: String,
         /// SHA-256 of the program that measures.
         harness: Digest,
         /// First line of the compiler's version.
@@ -204,6 +206,8 @@ bodies! {
         quiet: bool,
         /// Isolation of workers.
         isolation: String,
+        /// What the canary was refused in the workers' jail: 16 hexadecimal digits while loading, 16 while running.
+        canary: String,
         /// Who judged: `same-uid` if the judge runs as the candidate's author could.
         judge: String,
         /// Compared code, by role.

@@ -258,6 +258,10 @@ schema! {
         "How often a whole block over the cap is measured again before it is inconclusive(noise).";
     "gates.quarantine_ratio" gates_quarantine_ratio: Relative [5.0, 10.0] "ratio",
         "Ratio to the parent, or in REPORT and PROBE to the fastest baseline, in either direction, above which a result is quarantined.";
+    "isolation.level_min" isolation_level_min: Count [0, 5] "level",
+        "Least isolation of workers; below it rows are exploratory.";
+    "isolation.gap_max" isolation_gap_max: Relative [0.0001, 0.5] "ratio",
+        "Greatest median processor time of a worker between the windows of a cell, as a share of the median window.";
     "machine.busy_max" machine_busy_max: Relative [0.01, 0.5] "ratio",
         "Greatest share of processor time that other work may use before a block starts.";
     "machine.quiet_wait_s" machine_quiet_wait_s: Count [1, 600] "s",

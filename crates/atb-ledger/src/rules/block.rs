@@ -23,6 +23,7 @@ pub(super) fn check(state: &State, row: &Row, body: &Value) -> Rule {
     let minutes = limit("session.minutes_max").ok_or(codes::SESSION_EXPIRED)?;
     hold((row.at_ms - session.at_ms) as f64 <= 60_000.0 * minutes, codes::SESSION_EXPIRED)?;
     check_controls(session, &limit)?;
+    check_isolation(session, body, &limit)?;
     check_order(state, row, body)?;
     check_arms(state, body)?;
     check_pairs(body, &limit)?;
@@ -44,6 +45,20 @@ fn check_controls(session: &Session, limit: Limit<'_>) -> Rule {
     let handoff = handoff_holds(session.handoff_ns as f64, floor_us, share("session.handoff_max")?);
     let delay = delay_holds(session.delay_ns as f64, share("session.delay_tolerance")?);
     hold(handoff && delay, codes::CONTROL)
+}
+
+/// Of the jail that the session's canary saw, and of the protocol's level unless the row is exploratory.
+fn check_isolation(session: &Session, body: &Value, limit: Limit<'_>) -> Rule {
+    let least = limit("isolation.level_min").ok_or(codes::ISOLATION)?;
+    let (isolation, canary) = (text(body, "isolation"), text(body, "canary"));
+    let level = match isolation.as_bytes() {
+        [b'L', level @ b'0'..=b'5'] | [b'L', level @ b'0'..=b'5', b'+', ..] => Some(f64::from(level - b'0')),
+        _ => None,
+    };
+    let is_vector = canary.len() == 32 && canary.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let seen = isolation == session.isolation && canary == session.canary && is_vector;
+    let enough = level.is_some_and(|level| body["quiet"] == false || level >= least);
+    hold(seen && enough, codes::ISOLATION)
 }
 
 fn check_order(state: &State, row: &Row, body: &Value) -> Rule {

@@ -57,7 +57,7 @@ fn expected(kind: &str) -> Option<&'static str> {
              readout:text seed:integer shapes:array stop_rule:text task:text task_id:text"
         }
         "session" => {
-            "campaign:text compiler:text delay_ns:integer format:integer handoff_ns:integer harness:text id:text \
+            "campaign:text canary:text compiler:text delay_ns:integer format:integer handoff_ns:integer harness:text id:text \
              isolation:text key_hash:text machine:object"
         }
         "baseline" => {
@@ -69,7 +69,7 @@ fn expected(kind: &str) -> Option<&'static str> {
         }
         "fault" => "campaign:text candidate:text code:text detail:text format:integer outcome:text",
         "block" => {
-            "arms:array attempt:integer campaign:text cells:array format:integer index:integer isolation:text judge:text \
+            "arms:array attempt:integer campaign:text canary:text cells:array format:integer index:integer isolation:text judge:text \
              phase:text protocol:text quiet:true runs:array seeds:array session:text task:text"
         }
         "keep" => "block:integer campaign:text candidate:text format:integer parent:text",

@@ -53,6 +53,8 @@ pub(super) struct Session {
     pub(super) at_ms: i64,
     pub(super) handoff_ns: i64,
     pub(super) delay_ns: i64,
+    pub(super) isolation: String,
+    pub(super) canary: String,
 }
 
 /// A block's facts that later rows depend on.
@@ -147,7 +149,10 @@ impl State {
             "session" => {
                 let number = |name: &str| body[name].as_i64().unwrap_or(i64::MAX);
                 let (handoff_ns, delay_ns) = (number("handoff_ns"), number("delay_ns"));
-                self.sessions.insert(row.key.clone(), Session { campaign, at_ms: row.at_ms, handoff_ns, delay_ns });
+                let at_ms = row.at_ms;
+                let (isolation, canary) = (owned("isolation"), owned("canary"));
+                let session = Session { campaign, at_ms, handoff_ns, delay_ns, isolation, canary };
+                self.sessions.insert(row.key.clone(), session);
             }
             "baseline" => {
                 self.baselines.insert(row.key.clone(), owned("source"));

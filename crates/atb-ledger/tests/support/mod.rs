@@ -76,6 +76,7 @@ pub fn session_body(id: &str, campaign: &str) -> SessionBody {
         handoff_ns: 5000,
         delay_ns: 1_005_000,
         isolation: "L1".into(),
+        canary: "0".repeat(32),
         harness: digest("harness"),
         compiler: "cc".into(),
     }
@@ -142,6 +143,7 @@ pub fn block_body(phase: Phase, index: u64, pairs: u64, arms: &[(Role, Digest)],
         attempt: 1,
         quiet: true,
         isolation: "L1".into(),
+        canary: "0".repeat(32),
         judge: "same-uid".into(),
         arms: arms
             .iter()

@@ -5,9 +5,11 @@
 #![allow(unsafe_code, reason = "system calls and shared memory; each use states why it is sound")]
 
 pub mod clock;
+pub mod compile;
 pub mod cpu;
 pub mod disk;
 pub mod event;
+pub mod jail;
 pub mod loader;
 pub mod memory;
 pub mod process;

@@ -64,6 +64,30 @@ impl Group {
         self.pidfd.as_fd()
     }
 
+    /// The process's number.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Stops the process: what runs in it does not go on until it is continued. Returns before it has stopped, but nothing of its code runs
+    /// on a processor that the caller holds.
+    pub fn stop(&self) -> io::Result<()> {
+        self.signal(libc::SIGSTOP)
+    }
+
+    /// Lets a stopped process go on.
+    pub fn go_on(&self) -> io::Result<()> {
+        self.signal(libc::SIGCONT)
+    }
+
+    fn signal(&self, signal: libc::c_int) -> io::Result<()> {
+        let (no_info, flags) = (std::ptr::null::<libc::siginfo_t>(), 0);
+        // SAFETY: the descriptor is open and owned, and no information is passed.
+        let sent =
+            unsafe { libc::syscall(libc::SYS_pidfd_send_signal, self.pidfd.as_raw_fd(), signal, no_info, flags) };
+        if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
     /// The child, for its pipes.
     pub fn child_mut(&mut self) -> &mut Child {
         &mut self.child
@@ -106,8 +130,8 @@ fn enter(limits: &Limits, parent: u32) -> io::Result<()> {
     // SAFETY: plain system calls without pointers.
     unsafe {
         check(libc::setsid())?;
-        check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-        check(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))?;
+        die_with_parent()?;
+        forbid_new_privileges()?;
         // The parent may have died before the line above.
         if libc::getppid().unsigned_abs() != parent {
             libc::_exit(127);
@@ -151,6 +175,24 @@ fn place(fds: &[RawFd]) -> io::Result<()> {
     check(unsafe { libc::close_range(first, libc::c_uint::MAX, libc::c_int::try_from(flags).unwrap_or(0)) }).map(drop)
 }
 
+/// Gives a path to the user that a jailed process becomes, if this process is root's.
+pub(crate) fn give_to_nobody(path: &std::path::Path) -> io::Result<()> {
+    if is_root() {
+        std::os::unix::fs::lchown(path, Some(super::jail::NOBODY), Some(super::jail::NOBODY))?;
+    }
+    Ok(())
+}
+
+/// What the kernel says of a process, in the lines of proc(5).
+pub(crate) fn status_of(pid: u32) -> io::Result<String> {
+    std::fs::read_to_string(format!("/proc/{pid}/status"))
+}
+
+/// True if a process ended because a filter of system calls refused one.
+pub fn is_refusal(status: ExitStatus) -> bool {
+    status.signal() == Some(libc::SIGSYS)
+}
+
 /// How a process ended, in words.
 pub fn describe(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
@@ -171,14 +213,60 @@ fn signal_name(signal: i32) -> &'static str {
         libc::SIGTRAP => "trap",
         libc::SIGXCPU => "processor time limit",
         libc::SIGXFSZ => "file size limit",
+        libc::SIGSYS => "refused system call",
         _ => "see signal(7)",
     }
 }
 
+/// Limits how many processes and threads the user of this process may have, which binds everyone but root.
+pub(crate) fn limit_processes(most: u64) -> io::Result<()> {
+    limit(libc::RLIMIT_NPROC, Some(most))
+}
+
+/// Says whether others of the same user may look into this process.
+pub(crate) fn set_dumpable(dumpable: bool) -> io::Result<()> {
+    // SAFETY: plain system call.
+    check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, libc::c_ulong::from(dumpable), 0, 0, 0) }).map(drop)
+}
+
+/// Set-uid programs give this process and its children nothing from here on.
+pub(crate) fn forbid_new_privileges() -> io::Result<()> {
+    // SAFETY: plain system call.
+    check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }).map(drop)
+}
+
+/// Undoes the handlers by which the standard library explains a stack overflow.
+pub(crate) fn default_faults() -> io::Result<()> {
+    for signal in [libc::SIGSEGV, libc::SIGBUS] {
+        // SAFETY: the default action runs no code of this process.
+        if unsafe { libc::signal(signal, libc::SIG_DFL) } == libc::SIG_ERR {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+/// Lets the kernel kill this process when the one that started it ends.
+pub(crate) fn die_with_parent() -> io::Result<()> {
+    // SAFETY: plain system call.
+    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) }).map(drop)
+}
+
+/// The process that started this one.
+pub(crate) fn parent() -> u32 {
+    // SAFETY: the call has no preconditions.
+    unsafe { libc::getppid() }.unsigned_abs()
+}
+
+/// The user of this process.
+pub fn user() -> u32 {
+    // SAFETY: the call has no preconditions.
+    unsafe { libc::geteuid() }
+}
+
 /// True if the process runs as root.
 pub fn is_root() -> bool {
-    // SAFETY: the call has no preconditions.
-    unsafe { libc::geteuid() == 0 }
+    user() == 0
 }
 
 /// A descriptor that the parent placed at this number.

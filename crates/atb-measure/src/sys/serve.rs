@@ -2,39 +2,48 @@
 
 use std::ffi::c_void;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use atb_core::quantity::Nanos;
 
 use super::event::Event;
+use super::jail::{self, Layers};
 use super::loader::{self, LoadFault, Symbol};
 use super::memory::Mapping;
 use super::{clock, process};
-use crate::worker::{Operation, fd, status, word};
+use crate::worker::{Operation, fd, report, status, word};
 
 /// Serves a parent until it goes away. Entry point of `atb __run`.
 pub fn serve() -> io::Result<()> {
     // SAFETY: the parent placed exactly these descriptors, and nothing else in this process uses them.
-    let [control, input, output, status_page, go, done] =
-        [fd::CONTROL, fd::INPUT, fd::OUTPUT, fd::STATUS, fd::GO, fd::DONE].map(|n| unsafe { process::inherited(n) });
-    let map = |fd: &std::os::fd::OwnedFd, writable, populate| {
+    let [control, input, output, status_page, go, done, code] =
+        [fd::CONTROL, fd::INPUT, fd::OUTPUT, fd::STATUS, fd::GO, fd::DONE, fd::CODE]
+            .map(|n| unsafe { process::inherited(n) });
+    // Mapped, the memory's descriptors are closed: what the code needs not have, it has not.
+    let map = |fd: OwnedFd, writable, populate| {
         Mapping::new(fd.as_fd(), process::size_of_fd(fd.as_fd())?, writable, populate)
     };
-    let control = map(&control, false, true)?;
-    let mut status_page = map(&status_page, true, true)?;
-    let input = map(&input, false, true)?;
-    let output = map(&output, true, true)?;
+    let control = map(control, false, true)?;
+    let mut status_page = map(status_page, true, true)?;
+    let input = map(input, false, true)?;
+    let output = map(output, true, true)?;
     let (go, done) = (Event::from_fd(go), Event::from_fd(done));
 
-    // Up to here nothing of the candidate has run: what fails before this signal is the harness's fault, what fails after it is not.
+    let layers = Layers::from_bits(control.load(word::LAYERS));
+    let parent = process::parent();
+    let jailed = jail::before_loading(layers, &mut status_page);
+    report(&mut status_page, jailed.map(|()| status::JAILED).map_err(|fault| (status::JAIL_FAILED, fault.to_string())));
+    // Up to here nothing of the candidate was even loaded: what fails before this signal is the harness's fault, what fails after it is not.
     done.set()?;
     go.wait()?;
-    let symbol = load(&control, &mut status_page);
+    let loaded = load(&control, &mut status_page, code, layers, parent);
+    let symbol = loaded.as_ref().ok().copied().flatten();
+    let failed = report(&mut status_page, loaded.map(|_| status::LOADED));
     done.set()?;
-    let Ok(symbol) = symbol else {
+    if failed {
         // The parent reads the message while this process waits to be killed.
         return go.wait().map(drop);
-    };
+    }
     loop {
         go.wait()?;
         run(&control, &input, &output, symbol);
@@ -42,35 +51,34 @@ pub fn serve() -> io::Result<()> {
     }
 }
 
-/// The code could not be loaded; the status page says why.
-struct NotLoaded;
-
-/// Loads the code unless the operation needs none, and reports on the status page.
-fn load(control: &Mapping, status_page: &mut Mapping) -> Result<Option<Symbol>, NotLoaded> {
+/// Loads the code unless the operation needs none, and enters the jail's second stage. On failure the state and a message.
+fn load(
+    control: &Mapping,
+    status_page: &mut Mapping,
+    code: OwnedFd,
+    layers: Layers,
+    parent: u32,
+) -> Result<Option<Symbol>, (u64, String)> {
     let operation = Operation::from_number(control.load(word::OPERATION));
-    if !matches!(operation, Some(Operation::Kernel | Operation::Reference)) {
-        status_page.store(0, status::LOADED);
-        return Ok(None);
+    let mut symbol = None;
+    if matches!(operation, Some(Operation::Kernel | Operation::Reference)) {
+        let name = &control.bytes()[word::SYMBOL * 8..];
+        let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+        let found = loader::load(fd::CODE, &String::from_utf8_lossy(name));
+        symbol = Some(found.map_err(|fault| match fault {
+            LoadFault::Symbol => (status::NO_SYMBOL, String::new()),
+            LoadFault::Load(message) => (status::LOAD_FAILED, message),
+        })?);
     }
-    let name = &control.bytes()[word::SYMBOL * 8..];
-    let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
-    match loader::load(fd::CODE, &String::from_utf8_lossy(name)) {
-        Ok(symbol) => {
-            status_page.store(0, status::LOADED);
-            Ok(Some(symbol))
-        }
-        Err(LoadFault::Symbol) => {
-            status_page.store(0, status::NO_SYMBOL);
-            Err(NotLoaded)
-        }
-        Err(LoadFault::Load(message)) => {
-            let bytes = message.as_bytes();
-            let len = bytes.len().min(status::MESSAGE_MAX);
-            status_page.bytes_mut()[status::MESSAGE_AT..][..len].copy_from_slice(&bytes[..len]);
-            status_page.store(0, status::LOAD_FAILED);
-            Err(NotLoaded)
-        }
+    drop(code);
+    if operation == Some(Operation::Canary) {
+        status_page.store(status::CANARY_LOADING, jail::canary::try_all(parent));
     }
+    jail::before_running(layers).map_err(|fault| (status::JAIL_FAILED, fault.to_string()))?;
+    if operation == Some(Operation::Canary) {
+        status_page.store(status::CANARY_RUNNING, jail::canary::try_all(parent));
+    }
+    Ok(symbol)
 }
 
 /// One window.

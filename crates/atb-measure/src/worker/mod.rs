@@ -11,9 +11,13 @@
 //! The worker has no result channel: what it leaves in the output memory when it signals `done` is what is judged. The control
 //! words are read-only for it. The status page carries the loader's message and is never part of a verdict.
 
+mod link;
 mod parent;
 
-pub use parent::{Memory, Start, Worker, WorkerFault, isolation};
+use crate::sys::memory::Mapping;
+
+pub use link::Link;
+pub use parent::{Memory, Start, Worker, WorkerFault};
 
 /// Descriptors in the worker, in the order in which the parent passes them.
 pub(crate) mod fd {
@@ -36,6 +40,8 @@ pub(crate) mod word {
     pub(crate) const DELAY_NS: usize = 5;
     pub(crate) const WORKSPACE: usize = 6;
     pub(crate) const WORKSPACE_STRIDE: usize = 7;
+    /// Layers of the jail.
+    pub(crate) const LAYERS: usize = 8;
     /// Eight dimensions.
     pub(crate) const DIM: usize = 16;
     /// Eight offsets of inputs, then of outputs, each followed by eight slot strides.
@@ -48,7 +54,7 @@ pub(crate) mod word {
 }
 
 /// Size of the control and status pages.
-const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = 4096;
 
 /// What a worker does when told to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +67,8 @@ pub enum Operation {
     Null,
     /// Spins for a known time.
     Delay,
+    /// Asks, inside the jail, for what a kernel must not get.
+    Canary,
 }
 
 impl Operation {
@@ -70,19 +78,49 @@ impl Operation {
             Self::Reference => 2,
             Self::Null => 3,
             Self::Delay => 4,
+            Self::Canary => 5,
         }
     }
 
     pub(crate) fn from_number(number: u64) -> Option<Self> {
-        [Self::Kernel, Self::Reference, Self::Null, Self::Delay].into_iter().find(|op| op.number() == number)
+        [Self::Kernel, Self::Reference, Self::Null, Self::Delay, Self::Canary]
+            .into_iter()
+            .find(|op| op.number() == number)
     }
 }
 
-/// Load states on the status page, word 0; the message follows at byte 64.
+/// Words of the status page. Word 0 is the state; the message follows at byte 64. Nothing on it is part of a verdict: once the code runs,
+/// it can write there.
 pub(crate) mod status {
+    /// Before the code is loaded.
+    pub(crate) const JAILED: u64 = 5;
+    pub(crate) const JAIL_FAILED: u64 = 4;
+    /// Words: how far Landlock is enforced, a refused call's number and 1, the canary's vectors.
+    pub(crate) const LANDLOCK: usize = 1;
+    pub(crate) const REFUSED_CALL: usize = 2;
+    pub(crate) const CANARY_LOADING: usize = 3;
+    pub(crate) const CANARY_RUNNING: usize = 4;
     pub(crate) const LOADED: u64 = 1;
     pub(crate) const LOAD_FAILED: u64 = 2;
     pub(crate) const NO_SYMBOL: u64 = 3;
     pub(crate) const MESSAGE_AT: usize = 64;
     pub(crate) const MESSAGE_MAX: usize = 2048;
+}
+
+/// Writes a state, or a failure with its message, on the status page. True if it is a failure.
+pub(crate) fn report(status_page: &mut Mapping, state: Result<u64, (u64, String)>) -> bool {
+    let failed = state.is_err();
+    let (state, message) = state.map_or_else(|failure| failure, |state| (state, String::new()));
+    let bytes = message.as_bytes();
+    let len = bytes.len().min(status::MESSAGE_MAX);
+    status_page.bytes_mut()[status::MESSAGE_AT..][..len].copy_from_slice(&bytes[..len]);
+    status_page.store(0, state);
+    failed
+}
+
+/// The message on a status page. Once code runs that can write there, it is evidence for a person and nothing more.
+pub(crate) fn message(status_page: &Mapping) -> String {
+    let message = &status_page.bytes()[status::MESSAGE_AT..][..status::MESSAGE_MAX];
+    let message = message.split(|&byte| byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(message).into_owned()
 }

@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 
 use atb_core::quantity::Nanos;
 
-use super::{Operation, PAGE, status, word};
+use super::{Link, Operation, PAGE, status, word};
 use crate::layout::Layout;
-use crate::sys::event::{Event, Waited, wait_either};
+use crate::sys::event::Event;
+use crate::sys::jail::Layers;
 use crate::sys::memory::{Mapping, Memfd};
-use crate::sys::process::{Group, Limits, describe};
-use crate::sys::{clock, process};
+use crate::sys::process::{Group, Limits};
 
 /// Address space of a worker beyond its shared memory: room for the program, a vendor library's buffers, and what a kernel allocates.
 const ADDRESS_SPACE: u64 = 8 << 30;
@@ -37,6 +37,8 @@ pub struct Start<'a> {
     pub padding: usize,
     /// Time limit of each wait.
     pub timeout_ms: u64,
+    /// Layers of its jail.
+    pub layers: Layers,
 }
 
 /// Why a worker did not answer.
@@ -62,12 +64,23 @@ pub enum WorkerFault {
     /// The worker signalled out of turn, or made the signals unusable.
     #[error("the worker broke the hand-off: {0}")]
     HandOff(&'static str),
+    /// The process asked the kernel for something that the jail refuses.
+    #[error("the code made a system call that the jail refuses{0}")]
+    Forbidden(String),
+    /// The process used processor time while the clock was off.
+    #[error("the code ran for {gap} between windows of {window}")]
+    Gap {
+        /// Median processor time between windows.
+        gap: Nanos,
+        /// Median window.
+        window: Nanos,
+    },
     /// The process was killed at its time limit.
     #[error("the worker was killed at its limit of {0} ms")]
     TimedOut(u64),
 }
 
-fn harness(step: &'static str) -> impl FnOnce(io::Error) -> WorkerFault {
+pub(super) fn harness(step: &'static str) -> impl FnOnce(io::Error) -> WorkerFault {
     move |source| WorkerFault::Harness { step, source }
 }
 
@@ -123,18 +136,6 @@ pub struct Worker {
     pub memory: Memory,
 }
 
-/// The process of a worker and the hand-off with it.
-#[derive(Debug)]
-pub struct Link {
-    group: Group,
-    control: Mapping,
-    go: Event,
-    done: Event,
-    timeout_ms: u64,
-    /// Slowdown of every window, in parts per million; for the control arm.
-    slow_ppm: u64,
-}
-
 impl Worker {
     /// Starts a worker and waits until its code is loaded.
     pub fn start(start: &Start<'_>, memory: Memory) -> Result<Self, WorkerFault> {
@@ -150,6 +151,7 @@ impl Worker {
             Event::new(false).and_then(|go| Ok((go, Event::new(true)?))).map_err(harness("make the hand-off"))?;
 
         control.store(word::OPERATION, start.operation.number());
+        control.store(word::LAYERS, start.layers.bits());
         let name = start.symbol.as_bytes();
         control.bytes_mut()[word::SYMBOL * 8..][..name.len()].copy_from_slice(name);
 
@@ -174,21 +176,17 @@ impl Worker {
             cpus: start.cpu.into_iter().collect(),
         };
         let group = Group::spawn(command(start), &limits, &fds).map_err(harness("start a worker"))?;
-        let link = Link { group, control, go, done, timeout_ms: start.timeout_ms, slow_ppm: 0 };
+        let link = Link::new(group, control, (go, done), status_page, start).map_err(harness("start a worker"))?;
         let mut worker = Self { link, memory };
-        // The first signal comes before the code is loaded.
-        worker.link.wait().map_err(|fault| harness("start a worker")(io::Error::other(fault.to_string())))?;
-        worker.link.go.set().map_err(harness("tell a worker to load"))?;
-        worker.link.wait()?;
-        match status_page.load(0) {
-            status::LOADED => Ok(worker),
-            status::NO_SYMBOL => Err(WorkerFault::NoSymbol),
-            _ => {
-                let message = &status_page.bytes()[status::MESSAGE_AT..][..status::MESSAGE_MAX];
-                let message = message.split(|&byte| byte == 0).next().unwrap_or_default();
-                Err(WorkerFault::Load(String::from_utf8_lossy(message).into_owned()))
-            }
+        // The first signal comes from inside the jail, and before the code is loaded.
+        let started = worker.link.wait();
+        started.map_err(|fault| harness("start a worker")(io::Error::other(fault.to_string())))?;
+        let jailed = worker.link.status(0) == status::JAILED;
+        if !jailed {
+            return Err(harness("jail a worker")(io::Error::other(worker.link.message())));
         }
+        worker.link.load()?;
+        Ok(worker)
     }
 
     /// Ends the worker and returns its memory.
@@ -207,84 +205,6 @@ impl Worker {
     }
 }
 
-impl Link {
-    fn place(&mut self, layout: &Layout) {
-        let words = |base: usize, values: &[usize]| {
-            for (at, &value) in values.iter().enumerate() {
-                self.control.store(base + at, value as u64);
-            }
-        };
-        words(word::INPUT_AT, &layout.inputs.at);
-        words(word::INPUT_STRIDE, &layout.inputs.stride);
-        words(word::OUTPUT_AT, &layout.outputs.at);
-        words(word::OUTPUT_STRIDE, &layout.outputs.stride);
-        words(word::WORKSPACE, &[layout.workspace.0]);
-        words(word::WORKSPACE_STRIDE, &[layout.workspace.1]);
-        for (at, &dim) in layout.dims.iter().enumerate() {
-            self.control.store(word::DIM + at, dim);
-        }
-        self.control.store(word::INPUTS, layout.inputs.at.len() as u64);
-        self.control.store(word::OUTPUTS, layout.outputs.at.len() as u64);
-        self.control.store(word::DIMS, layout.dims.len() as u64);
-    }
-
-    /// Slows every window by this share, in parts per million. The time is spent on this side, so that the code cannot tell which arm
-    /// it is.
-    pub fn slow_by(&mut self, ppm: u64) {
-        self.slow_ppm = ppm;
-    }
-
-    /// Sets the length of the delay of a [`Operation::Delay`] worker.
-    pub fn delay(&mut self, delay: Nanos) {
-        self.control.store(word::DELAY_NS, delay.get());
-    }
-
-    /// Runs one window of this many calls and returns its time.
-    pub fn window(&mut self, calls: u64) -> Result<Nanos, WorkerFault> {
-        self.control.store(word::CALLS, calls);
-        // Both descriptors are the worker's, too. What it did to them must neither block this process nor pass for its fault.
-        let (go, done) = (self.go.state(), self.done.state());
-        let (go, done) = go.and_then(|go| Ok((go, done?))).map_err(harness("look at the hand-off"))?;
-        if go != (false, false) || done.0 {
-            return Err(WorkerFault::HandOff("it signalled between windows"));
-        }
-        let start = clock::now();
-        self.go.set().map_err(|_| WorkerFault::HandOff("it cannot be told to go"))?;
-        let waited = wait_either(&self.done, self.group.pidfd(), self.timeout_ms);
-        let mut end = clock::now();
-        if self.slow_ppm > 0 {
-            let elapsed = end.get() - start.get();
-            clock::spin_until(Nanos::new(end.get() + elapsed * self.slow_ppm / 1_000_000));
-            end = clock::now();
-        }
-        self.after(waited)?;
-        Ok(Nanos::new(end.get() - start.get()))
-    }
-
-    fn wait(&mut self) -> Result<(), WorkerFault> {
-        let waited = wait_either(&self.done, self.group.pidfd(), self.timeout_ms);
-        self.after(waited)
-    }
-
-    fn after(&mut self, waited: io::Result<Waited>) -> Result<(), WorkerFault> {
-        match waited.map_err(harness("wait for a worker"))? {
-            Waited::Set => match self.done.wait() {
-                Ok(1) => Ok(()),
-                Ok(_) => Err(WorkerFault::HandOff("it signalled more than once")),
-                Err(_) => Err(WorkerFault::HandOff("it took its signal back")),
-            },
-            Waited::Ended => {
-                let status = self.group.kill().map_err(harness("reap a worker"))?;
-                Err(WorkerFault::Ended(describe(status)))
-            }
-            Waited::TimedOut => {
-                self.group.kill().map_err(harness("kill a worker"))?;
-                Err(WorkerFault::TimedOut(self.timeout_ms))
-            }
-        }
-    }
-}
-
 #[expect(clippy::disallowed_methods, reason = "workers are processes; this is where they start")]
 fn command(start: &Start<'_>) -> Command {
     let mut command = Command::new(start.program);
@@ -293,10 +213,4 @@ fn command(start: &Start<'_>) -> Command {
     command.env("ATB_PADDING", "x".repeat(start.padding));
     command.envs(start.env.iter().map(|(key, value)| (key, value)));
     command
-}
-
-/// Isolation of workers on this machine, as rows state it.
-pub fn isolation() -> String {
-    let root = if process::is_root() { "+uid0" } else { "" };
-    format!("L1{root}")
 }

@@ -8,7 +8,9 @@ use atb_core::outcome::Outcome;
 use atb_measure::build::Compiler;
 use atb_measure::fault::Fault;
 use atb_measure::fingerprint;
+use atb_measure::isolation::Isolation;
 use atb_measure::lab::{Lab, LabSetup, SessionKey};
+use atb_measure::preflight::IfBusy;
 use atb_measure::sys::clock;
 
 use super::{Arms, Campaign, random_id};
@@ -74,9 +76,12 @@ impl Campaign {
             compiler: Compiler::find(io::compiler_override().as_deref())?,
             cells: self.plan.cells.clone(),
             cancel: self.plan.cancel.clone(),
+            layers: io::layers()?,
         };
         let failed = |fault| Error::Fault { context: "failed to open a session".into(), fault };
         let lab = Lab::open(setup).map_err(failed)?;
+        let isolation = lab.isolation().map_err(failed)?;
+        self.require_isolation(&isolation)?;
         let id = random_id()?;
         self.plan.folder.keep_key(&id, key.bytes())?;
         let body = SessionBody {
@@ -87,13 +92,34 @@ impl Campaign {
             key_hash: key_commitment(key.bytes()),
             handoff_ns: lab.handoff().map_err(failed)?.get(),
             delay_ns: lab.delay_reading().map_err(failed)?.get(),
-            isolation: atb_measure::worker::isolation(),
+            isolation: isolation.to_string(),
+            canary: isolation.canary(),
             harness: fingerprint::program(),
             compiler: lab.compiler().version().to_owned(),
         };
         self.append(&body)?;
         self.lab = Some(lab);
         Ok(body)
+    }
+
+    /// Refuses a jail below the protocol's level, unless rows may be exploratory.
+    fn require_isolation(&self, isolation: &Isolation) -> Result<()> {
+        let least = self.plan.protocol.isolation_level_min();
+        if isolation.level() >= least {
+            return Ok(());
+        }
+        let got = isolation.allowed();
+        let some = got.iter().take(3).copied().collect::<Vec<_>>().join("; ");
+        let got =
+            if got.is_empty() { String::new() } else { format!("; the canary got {} actions: {some}", got.len()) };
+        let cause = format!("{isolation}, the protocol asks for L{least}{got}");
+        match self.plan.if_busy {
+            IfBusy::Refuse => Err(Error::Isolation { cause }),
+            IfBusy::Explore => {
+                self.console.line(&format!("  isolation {cause}: going on, rows are exploratory"));
+                Ok(())
+            }
+        }
     }
 
     /// Replaces the session, and the arms that were measured in it, if it is too old for another generation or report.

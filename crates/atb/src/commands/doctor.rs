@@ -8,6 +8,7 @@ use atb_measure::build::Compiler;
 use atb_measure::fingerprint;
 use atb_measure::lab::{Lab, LabSetup, SessionKey};
 use atb_measure::preflight;
+use atb_measure::sys::jail::{self, canary};
 use serde_json::json;
 
 use super::{Context, cancel_flag};
@@ -30,6 +31,7 @@ pub(super) fn run(context: &Context) -> Result<u8> {
         compiler: compiler.clone(),
         cells: Vec::new(),
         cancel: cancel_flag(),
+        layers: io::layers()?,
     })
     .map_err(failed)?;
     let handoff = lab.handoff().map_err(failed)?;
@@ -40,6 +42,7 @@ pub(super) fn run(context: &Context) -> Result<u8> {
     let floor_ns = protocol.kernel_window_floor_us() as f64 * 1e3 / protocol.kernel_calls_max() as f64;
     let smallest_us = batched_ns.max(floor_ns) / 1e3;
     let crew = lab.crew();
+    let landlock_abi = jail::landlock_abi();
     let delay_off = (delay.get() as f64 / 1e6 - 1.0) * 100.0;
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
@@ -60,7 +63,13 @@ pub(super) fn run(context: &Context) -> Result<u8> {
         "smallest kernel at 1 %",
         format!("{single_us:.0} us alone, {smallest_us:.1} us with {} calls a window", protocol.kernel_calls_max()),
     );
-    line("isolation", format!("{} (a process boundary; the jail is not built yet)", atb_measure::worker::isolation()));
+    let isolation = lab.isolation().map_err(failed)?;
+    let refused = isolation.running.count_ones();
+    line("isolation", format!("{isolation}: the canary was refused {refused} of {} actions", canary::COUNT));
+    line("Landlock", if landlock_abi == 0 { "none".to_owned() } else { format!("version {landlock_abi}") });
+    for action in isolation.allowed() {
+        line("not refused", action.to_owned());
+    }
     let json = json!({
         "machine": machine,
         "compiler": compiler.version(),
@@ -71,7 +80,10 @@ pub(super) fn run(context: &Context) -> Result<u8> {
         "delay_1ms_ns": delay.get(),
         "smallest_single_us": round(single_us),
         "smallest_batched_us": round(smallest_us),
-        "isolation": atb_measure::worker::isolation(),
+        "isolation": isolation.to_string(),
+        "canary": isolation.canary(),
+        "not_refused": isolation.allowed(),
+        "landlock_abi": landlock_abi,
     });
     context.output.result(&text, &json)
 }

@@ -107,6 +107,7 @@ impl Ledger {
             handoff_ns: 3270,
             delay_ns: 1_004_499,
             isolation: "L1+uid0".into(),
+            canary: "0".repeat(32),
             harness: Digest::of(b"harness"),
             compiler: "gcc (Debian 12.2.0-14+deb12u1) 12.2.0".into(),
         });
@@ -225,6 +226,7 @@ impl Ledger {
             attempt: 1,
             quiet: self.quiet,
             isolation: "L1+uid0".into(),
+            canary: "0".repeat(32),
             judge: "same-uid".into(),
             arms: arms.iter().map(arm).collect(),
             cells: self.shapes.iter().map(cell).collect(),

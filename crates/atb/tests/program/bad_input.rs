@@ -7,6 +7,12 @@ use crate::support::{
     Ran, assert_no_worker, atb, borrowed, command, complete, count, measuring, processes, quick, root, tune,
 };
 
+/// Parts of candidates for the tests' task.
+const CHAIN: &str =
+    "static float chain(float x) { float t = x; for (int i = 0; i < 1000; i++) t = t * 0.5f + x * 0.25f; return t; }\n";
+const CORRECT: &str = "for (int64_t i = 0; i < dims[0] * dims[1]; i++) y[i] = chain(x[i]);";
+const HEAD: &str = "void it_chain(const float *x, float *y, const int64_t *dims, void *ws)";
+
 /// A folder with a good candidate of the tests' task.
 fn folder() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
@@ -15,10 +21,14 @@ fn folder() -> tempfile::TempDir {
 }
 
 /// `atb measure it_chain FILE ... --out out`.
-fn measure(directory: &Path, file: &str) -> Ran {
+fn measuring_arguments(file: &str) -> Vec<String> {
     let mut arguments = ["measure", "it_chain", file, "--out", "out"].map(str::to_owned).to_vec();
     arguments.extend(quick());
-    atb(directory, &borrowed(&arguments))
+    arguments
+}
+
+fn measure(directory: &Path, file: &str) -> Ran {
+    atb(directory, &borrowed(&measuring_arguments(file)))
 }
 
 /// Asserts that a ledger, if there is one, holds no block and verifies, and that no worker is left.
@@ -64,9 +74,6 @@ fn a_file_that_cannot_be_a_candidate_is_refused_before_anything_is_made() {
 
 #[test]
 fn a_candidate_at_fault_leaves_its_fault_and_no_block() {
-    const CHAIN: &str = "static float chain(float x) { float t = x; for (int i = 0; i < 1000; i++) t = t * 0.5f + x * 0.25f; return t; }\n";
-    const CORRECT: &str = "for (int64_t i = 0; i < dims[0] * dims[1]; i++) y[i] = chain(x[i]);";
-    const HEAD: &str = "void it_chain(const float *x, float *y, const int64_t *dims, void *ws)";
     let _one = measuring();
     let directory = folder();
     let here = directory.path();
@@ -102,7 +109,7 @@ fn a_candidate_at_fault_leaves_its_fault_and_no_block() {
             format!(
                 "#include <unistd.h>\n{CHAIN}{HEAD} {{ {CORRECT} static int n; uint64_t v = ~1ull; if (n++ == 1) (void)!write(7, &v, 8); }}"
             ),
-            "ATB512",
+            "ATB704",
         ),
         (
             "unblock.c",
@@ -110,17 +117,19 @@ fn a_candidate_at_fault_leaves_its_fault_and_no_block() {
                 "#include <fcntl.h>\n#include <unistd.h>\n{CHAIN}{HEAD} {{ {CORRECT} fcntl(7, F_SETFL, O_NONBLOCK); \
                  uint64_t v = ~1ull; (void)!write(7, &v, 8); }}"
             ),
-            "ATB512",
+            "ATB704",
         ),
         (
             "twice.c",
             format!(
-                "#include <unistd.h>\n{CHAIN}{HEAD} {{ {CORRECT} static int n; uint64_t v = 1; if (n++ % 2 == 1) (void)!write(8, &v, 8); }}"
+                "#include <unistd.h>\n{CHAIN}{HEAD} {{ {CORRECT} static int n; uint64_t v = 1; if (n++ % 3 == 1) (void)!write(8, &v, 8); }}"
             ),
-            "ATB512",
+            // Seen at once, the last call is not written yet (ATB511); seen late, it has signalled twice (ATB512).
+            "ATB51",
         ),
         ("lazy.c", format!("{HEAD} {{}}"), "ATB511"),
         ("crash.c", format!("{HEAD} {{ __builtin_trap(); }}"), "ATB512"),
+        ("abort.c", format!("#include <stdlib.h>\n{HEAD} {{ abort(); }}"), "ATB512"),
         ("leave.c", format!("#include <stdlib.h>\n{HEAD} {{ _Exit(0); }}"), "ATB512"),
         ("smash.c", format!("{HEAD} {{ for (long i = 0; i < 1L << 40; i++) y[i] = 1; }}"), "ATB512"),
         ("hang.c", format!("{HEAD} {{ for (volatile int forever = 1; forever;) {{}} }}"), "ATB513"),
@@ -133,7 +142,27 @@ fn a_candidate_at_fault_leaves_its_fault_and_no_block() {
         assert!(!ran.all().contains('\u{1b}'), "{file}: the candidate's bytes reach the terminal: {:?}", ran.all());
         assert_clean(here);
     }
-    assert_eq!(count(&here.join("out/atb.db"), "fault"), 22);
+    assert_eq!(count(&here.join("out/atb.db"), "fault"), 23);
+}
+
+/// Where the filter is missing, what a candidate does to the hand-off's descriptors is still its fault, and blocks nobody.
+#[test]
+fn tampering_with_the_hand_off_is_seen_without_the_filter_too() {
+    let _one = measuring();
+    let home = tempfile::tempdir().unwrap();
+    let here = home.path();
+    let flood = "static int n; uint64_t v = ~1ull; if (n++ == 1) (void)!write(7, &v, 8);";
+    let unblock = "fcntl(7, F_SETFL, O_NONBLOCK); uint64_t v = ~1ull; (void)!write(7, &v, 8);";
+    for (at, tampers) in [flood, unblock].into_iter().enumerate() {
+        let file = format!("tampers-{at}.c");
+        let text = format!("#include <fcntl.h>\n#include <unistd.h>\n{CHAIN}{HEAD} {{ {CORRECT} {tampers} }}");
+        std::fs::write(here.join(&file), text).unwrap();
+        let arguments = measuring_arguments(&file);
+        let mut unfiltered = command(here, &borrowed(&arguments));
+        unfiltered.env("ATB_WITHOUT", "filter");
+        complete(unfiltered).expect(11, &["ATB512", "no-filter"]);
+        assert_clean(here);
+    }
 }
 
 #[test]

@@ -256,9 +256,17 @@ fn a_candidate_that_fails_after_its_keep_is_the_campaigns_outcome() {
     let text = std::fs::read_to_string(&space).unwrap();
     std::fs::write(&space, format!("#include <unistd.h>\n{text}")).unwrap();
     // The keep follows the second admitted block.
-    assert_eq!(aborted(here, &borrowed(&start), "campaign.after-block:2").code(), ABORTED);
+    // In its jail the code could not look at the flag.
+    let outside = |arguments: &[&str]| {
+        let mut command = command(here, arguments);
+        command.env("ATB_WITHOUT", "identity,landlock,filter");
+        command
+    };
+    let mut first = outside(&borrowed(&start));
+    first.env("ATB_CRASH_AT", "campaign.after-block:2");
+    assert_eq!(complete(first).code(), ABORTED);
     std::fs::write(&flag, "").unwrap();
-    let ran = atb(here, &["tune", "--resume", "out", "--quiet", "--json"]).expect(11, &[]);
+    let ran = complete(outside(&["tune", "--resume", "out", "--quiet", "--json"])).expect(11, &[]);
     assert_eq!((&ran.json()["outcome"], &ran.json()["kept"]), (&"incorrect".into(), &0.into()), "{}", ran.all());
     assert_eq!((count(&db, "keep"), count(&db, "fault"), count(&db, "close")), (1, 1, 1));
     assert_kept(&db, &[], "the end");
@@ -326,6 +334,7 @@ fn record_void_session(out: &Path) {
         handoff_ns: 5000,
         delay_ns: 1_500_000,
         isolation: "L1".into(),
+        canary: "0".repeat(32),
         harness: atb_core::canon::Digest::of(b"harness"),
         compiler: "cc".into(),
     };
