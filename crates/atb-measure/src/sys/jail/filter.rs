@@ -48,8 +48,11 @@ pub(super) fn loading() -> Result<(), JailFault> {
     let mut rules = plain(calls::RUNNING);
     rules.extend(plain(calls::LOADING));
     rules.extend(plain(calls::BY_ARGUMENT));
-    rules.remove(&libc::SYS_tgkill);
-    enter("filter the calls of loading", program(rules, SeccompAction::Trap, SeccompAction::Allow))
+    let program = abort_only().and_then(|abort| {
+        rules.insert(libc::SYS_tgkill, vec![abort]);
+        program(rules, SeccompAction::Trap, SeccompAction::Allow)
+    });
+    enter("filter the calls of loading", program)
 }
 
 /// For running: memory that is not executable, clocks, and the hand-off's two descriptors.
@@ -58,6 +61,12 @@ pub(super) fn running() -> Result<(), JailFault> {
         "filter the calls of running",
         running_rules().and_then(|rules| program(rules, SeccompAction::Trap, SeccompAction::Allow)),
     )
+}
+
+/// A process may send itself the signal of abort(3), and no other.
+fn abort_only() -> Result<SeccompRule, String> {
+    let equals = |index, value| argument(index, u64::from(u32::MAX), value);
+    only(vec![equals(0, u64::from(std::process::id()))?, equals(2, u64::from(libc::SIGABRT.unsigned_abs()))?])
 }
 
 fn running_rules() -> Result<Rules, String> {
@@ -71,8 +80,7 @@ fn running_rules() -> Result<Rules, String> {
     // A kernel may end itself: then it has crashed.
     let abort = u64::from(libc::SIGABRT.unsigned_abs());
     rules.insert(libc::SYS_rt_sigaction, vec![only(vec![argument(0, u64::from(u32::MAX), abort)?])?]);
-    let to_itself = argument(0, u64::from(u32::MAX), u64::from(std::process::id()))?;
-    rules.insert(libc::SYS_tgkill, vec![only(vec![to_itself, argument(2, u64::from(u32::MAX), abort)?])?]);
+    rules.insert(libc::SYS_tgkill, vec![abort_only()?]);
     // What a kernel prints goes nowhere, and is no reason to end it.
     rules.insert(libc::SYS_write, vec![of_fd(1)?, of_fd(2)?, of_fd(fd::DONE)?]);
     Ok(rules)
