@@ -80,6 +80,11 @@ impl Outcome {
         }
     }
 
+    /// True if runs were compared, or might be: no fault and no session ended it.
+    pub fn is_measured(self) -> bool {
+        matches!(self, Self::Faster | Self::Slower | Self::Equivalent | Self::Inconclusive(_))
+    }
+
     /// The code that explains the outcome, where it has one.
     pub fn code(self) -> Option<Code> {
         match self {

@@ -25,6 +25,8 @@ pub struct VerifyReport {
     pub gates: u64,
     /// Rows of the chain `refusal`.
     pub refusals: u64,
+    /// Campaigns that are not closed: their keys are not revealed, so that their seeds cannot be derived again yet.
+    pub open: u64,
     /// The first bad row, if any.
     pub first_bad: Option<Bad>,
 }
@@ -53,7 +55,10 @@ pub fn verify(path: &Path) -> Result<VerifyReport, OpenError> {
     let (entries, gates, refusals) = (entries?, gates?, refusals?);
     let first_bad = first_bad(&entries, &gates, &refusals).or_else(|| wrong_seeds(&ledger, &entries));
     let count = |rows: &[Row]| rows.len() as u64;
-    Ok(VerifyReport { entries: count(&entries), gates: count(&gates), refusals: count(&refusals), first_bad })
+    let of_kind = |kind: &str| entries.iter().filter(|row| row.kind == kind).count() as u64;
+    let open = of_kind(CampaignBody::KIND).saturating_sub(of_kind(CloseBody::KIND));
+    let (entries, gates, refusals) = (count(&entries), count(&gates), count(&refusals));
+    Ok(VerifyReport { entries, gates, refusals, open, first_bad })
 }
 
 fn first_bad(entries: &[Row], gates: &[Row], refusals: &[Row]) -> Option<Bad> {

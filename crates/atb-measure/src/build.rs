@@ -151,7 +151,7 @@ fn fault(code: Code, detail: impl Into<String>) -> Fault {
 /// Builds a source.
 pub fn build(compiler: &Compiler, protocol: &Protocol, source: &Source<'_>) -> Result<Built, Fault> {
     let (bytes, warnings) = shared_object(compiler, protocol, source)?;
-    artefact::inspect(&bytes, source.link)
+    artefact::inspect(&bytes, source.symbol, source.link)
         .map_err(|refused| Fault::new(Outcome::Rejected(refused.code), refused.what))?;
     let code = Memfd::sealed("code", &bytes).map_err(|error| Fault::harness("keep the artefact", &error))?;
     Ok(Built {
@@ -181,9 +181,10 @@ pub(crate) fn shared_object(
     compile.extend(["-c", "candidate.c", "-o", "candidate.o"]);
     let warnings = run(compiler, protocol, &scratch, source.symbol, &compile)?;
     let libraries: Vec<String> = source.link.iter().map(|name| format!("-l{name}")).collect();
-    // Without start files a shared object has no constructor of its own, so that any that is there is the candidate's.
-    let mut link =
-        vec!["-shared", "-nostartfiles", "-Wl,-z,defs", "-Wl,-z,noexecstack", "candidate.o", "-o", "candidate.so"];
+    // Without start files a shared object has no constructor of its own, so that any that is there is the candidate's. Its own functions
+    // come before those of the same name in libraries, so that what is inspected and timed is what was written.
+    let mut link = vec!["-shared", "-nostartfiles", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,-z,noexecstack"];
+    link.extend(["candidate.o", "-o", "candidate.so"]);
     link.extend(libraries.iter().map(String::as_str));
     link.push("-lm");
     run(compiler, protocol, &scratch, source.symbol, &link)?;

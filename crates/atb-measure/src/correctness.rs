@@ -191,7 +191,7 @@ fn fill_window(target: f64, per_call: f64, most: usize) -> usize {
 fn whole_groups(calls: usize, most: usize) -> usize {
     let group = FACTORS.len();
     match calls.next_multiple_of(group) {
-        _ if calls == 1 || most < group => calls,
+        _ if calls == 1 || most < group => 1,
         whole if whole > most => most - most % group,
         whole => whole,
     }
@@ -221,7 +221,7 @@ mod tests {
             (250, 256, 252),
             (254, 256, 255),
             (256, 256, 255),
-            (2, 2, 2),
+            (2, 2, 1),
             (4, 4, 3),
         ] {
             assert_eq!(whole_groups(calls, most), whole, "{calls} of at most {most}");

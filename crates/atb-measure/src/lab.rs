@@ -21,7 +21,7 @@ use crate::inputs::{Place, Purpose, Stream};
 use crate::isolation::{self, Isolation};
 use crate::judge::{Judge, Shown};
 use crate::layout::Layout;
-use crate::reference::Reference;
+use crate::reference::{self, Reference};
 use crate::sys::jail::Layers;
 use crate::worker::{Memory, Operation, Start, Worker};
 
@@ -100,7 +100,7 @@ impl Lab {
         let compiler = compiler.jailed(&program, layers);
         let crew = Crew::choose().map_err(|error| Fault::harness("choose processors", &error))?;
         let (header, text) = (task.file("kernel.h"), task.file("reference.c"));
-        let source = Source { header, text, symbol: &task.spec.symbol, flags: "-O2", link: &[] };
+        let source = Source { header, text, symbol: reference::SYMBOL, flags: "-O2", link: &[] };
         let built = build(&compiler, &protocol, &source)?;
         let timeout_s = protocol.kernel_run_timeout_s();
         let reference = Reference::start(&program, &task.spec, &built, crew.helper, timeout_s, layers)?;

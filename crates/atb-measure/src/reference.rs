@@ -9,6 +9,9 @@ use crate::sys::jail::Layers;
 use crate::sys::memory::doubles;
 use crate::worker::{Memory, Operation, Start, Worker};
 
+/// The function that a task's reference.c defines.
+pub(crate) const SYMBOL: &str = "atb_reference";
+
 /// A running reference.
 #[derive(Debug)]
 pub(crate) struct Reference {
@@ -37,7 +40,7 @@ impl Reference {
         let start = Start {
             program,
             code: Some(&built.code),
-            symbol: "atb_reference",
+            symbol: SYMBOL,
             operation: Operation::Reference,
             cpu,
             env: &[],

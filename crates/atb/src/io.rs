@@ -200,6 +200,8 @@ pub struct Folder {
     _hold: Option<Arc<File>>,
 }
 
+/// How a campaign that can be resumed was started, within its folder.
+const SETTINGS: &str = "campaign.toml";
 /// Folders within a campaign's folder.
 const PARTS: [&str; 3] = ["candidates", "keys", "report"];
 
@@ -209,10 +211,11 @@ impl Folder {
         make_folder(path)?;
         let hold = hold(path)?;
         if holds_files(path) {
+            let resumes = path.join(SETTINGS).is_file();
+            let or = if resumes { ", or go on with the campaign in it with `atb tune --resume DIR`" } else { "" };
             return Err(Error::Usage {
                 message: format!("{} is not empty", path.display()),
-                remedy: "name a new folder with --out, or go on with an old campaign with `atb tune --resume DIR`"
-                    .into(),
+                remedy: format!("name a new folder with --out{or}"),
             });
         }
         Self::with_parts(path, Some(hold))
@@ -236,7 +239,7 @@ impl Folder {
 
     /// Takes a folder in which a campaign was begun. A kill may have come before its ledger was made.
     pub fn begun(path: &Path) -> Result<Self> {
-        if !path.join("campaign.toml").is_file() {
+        if !path.join(SETTINGS).is_file() {
             require_ledger(path)?;
         }
         Self::open_or_create(path)
@@ -313,7 +316,7 @@ impl Folder {
 
     /// The settings that a resumed campaign needs.
     pub fn settings(&self) -> PathBuf {
-        self.path.join("campaign.toml")
+        self.path.join(SETTINGS)
     }
 }
 

@@ -207,7 +207,7 @@ schema! {
     "correctness.hidden_shapes" correctness_hidden_shapes: Count [1, 50] "count",
         "Shapes drawn from the task's hidden ranges after the candidate's bytes are hashed.";
     "correctness.seeds_per_shape" correctness_seeds_per_shape: Count [1, 20] "count",
-        "Windows of two calls with fresh inputs per shape in the correctness step.";
+        "Windows of three calls, one of each scale, with fresh inputs per shape in the correctness step.";
     "correctness.compat_rtol" correctness_compat_rtol: Relative [0.0, 0.01] "ratio",
         "Relative tolerance that every candidate must meet, for comparability with published harnesses.";
     "correctness.compat_atol" correctness_compat_atol: Relative [0.0, 0.01] "ratio of row rms",

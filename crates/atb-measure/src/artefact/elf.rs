@@ -168,18 +168,24 @@ impl<'b> Elf<'b> {
             return Err("it has not exactly one dynamic section");
         };
         // The loader reads it in memory; a reader of the file may look elsewhere.
-        let start = self.offset_of(section.address);
-        let start =
-            start.filter(|start| *start == section.offset).ok_or("its dynamic section is not where it is mapped")?;
+        let start = self.mapped(section.address, section.file_size, |_| true);
+        let start = start.filter(|start| *start == section.offset && section.memory_size == section.file_size);
+        let start = start.ok_or("its dynamic section is not where it is mapped")?;
         let mut dynamic = Vec::new();
+        let mut ended = false;
         for at in 0..(section.file_size / 16).min(ENTRIES_MAX) {
             let entry = start.checked_add(at * 16);
             let pair = entry.and_then(|entry| Some((self.u64(entry)?, self.u64(entry.checked_add(8)?)?)));
             match pair {
-                Some((0, _)) => return Ok(dynamic),
+                // Behind the end stands nothing, or someone has put an end before the linker's own entries.
+                Some(pair) if ended && pair != (0, 0) => return Err("its dynamic section goes on behind its end"),
+                Some((0, _)) => ended = true,
                 Some(pair) => dynamic.push(pair),
-                None => break,
+                None => return Err("its dynamic section is cut short"),
             }
+        }
+        if ended {
+            return Ok(dynamic);
         }
         Err("its dynamic section has no end")
     }
@@ -196,11 +202,20 @@ impl<'b> Elf<'b> {
         read(self.bytes, usize::try_from(at).ok()?).map(u64::from_le_bytes)
     }
 
-    /// The place in the file of an address.
-    fn offset_of(&self, address: u64) -> Option<u64> {
+    /// The place in the file of so many bytes at an address, all from one segment, where the loader finds these very bytes. Tables are not
+    /// writable: what the loader reads while it relocates may not be what it relocates.
+    fn table(&self, address: u64, size: u64) -> Option<u64> {
+        self.mapped(address, size, |segment| segment.flags & PF_W == 0)
+    }
+
+    fn mapped(&self, address: u64, size: u64, suits: impl Fn(&Segment) -> bool) -> Option<u64> {
+        let last = address.checked_add(size)?;
         let holds = |segment: &&Segment| {
             let end = segment.address.checked_add(segment.file_size);
-            segment.kind == PT_LOAD && segment.address <= address && end.is_some_and(|end| address < end)
+            segment.kind == PT_LOAD
+                && suits(segment)
+                && segment.address <= address
+                && end.is_some_and(|end| address < end && last <= end)
         };
         let segment = self.segments.iter().find(holds)?;
         segment.offset.checked_add(address - segment.address)
@@ -214,7 +229,7 @@ impl<'b> Elf<'b> {
     /// A text of the string table.
     pub(super) fn text(&self, at: u64) -> Option<&'b str> {
         let size = self.value(tag::STRSZ)?;
-        let start = self.offset_of(self.value(tag::STRTAB)?)?;
+        let start = self.table(self.value(tag::STRTAB)?, size)?;
         if at >= size {
             return None;
         }
@@ -226,8 +241,8 @@ impl<'b> Elf<'b> {
 
     /// All symbols of the dynamic table.
     pub(super) fn symbols(&self) -> Option<Vec<Symbol<'b>>> {
-        let table = self.offset_of(self.value(tag::SYMTAB)?)?;
         let count = self.symbol_count().filter(|&count| count <= ENTRIES_MAX)?;
+        let table = self.table(self.value(tag::SYMTAB)?, count * 24)?;
         let symbol = |at: u64| {
             let entry = table.checked_add(at * 24)?;
             let name = self.text(u64::from(self.u32(entry)?))?;
@@ -237,23 +252,25 @@ impl<'b> Elf<'b> {
         (0..count).map(symbol).collect()
     }
 
-    /// Symbols of the dynamic table, which only its hash tables tell.
+    /// Symbols of the dynamic table, which only the loader's hash table tells: the newer one, which it prefers and which must be there.
     fn symbol_count(&self) -> Option<u64> {
-        // As the loader does: the older table only where the newer is missing.
-        let Some(address) = self.value(tag::GNU_HASH) else {
-            return self.u32(self.offset_of(self.value(tag::HASH)?)?.checked_add(4)?).map(u64::from);
+        let address = self.value(tag::GNU_HASH)?;
+        let word = |at: u64| {
+            let place = address.checked_add(at.checked_mul(4)?)?;
+            self.u32(self.table(place, 4)?).map(u64::from)
         };
-        let table = self.offset_of(address)?;
-        let word = |at: u64| table.checked_add(at.checked_mul(4)?).and_then(|at| self.u32(at));
-        let (buckets, first, bloom) = (u64::from(word(0)?), u64::from(word(1)?), u64::from(word(2)?));
+        let (buckets, first, bloom) = (word(0)?, word(1)?, word(2)?);
         let bucket_at = 4 + bloom.checked_mul(2)?;
-        let mut last = 0;
-        for bucket in 0..buckets.min(ENTRIES_MAX) {
-            last = last.max(u64::from(word(bucket_at.checked_add(bucket)?)?));
+        let mut last = None;
+        for bucket in 0..(buckets <= ENTRIES_MAX).then_some(buckets)? {
+            match word(bucket_at.checked_add(bucket)?)? {
+                0 => {}
+                // The loader would take words of the table for the chain of a symbol that is not hashed.
+                symbol if symbol < first => return None,
+                symbol => last = last.max(Some(symbol)),
+            }
         }
-        if last < first {
-            return Some(first);
-        }
+        let Some(last) = last else { return Some(first) };
         // The last chain ends where the lowest bit is set.
         let chain_at = bucket_at.checked_add(buckets)?;
         for symbol in last..last.checked_add(ENTRIES_MAX)? {
@@ -269,10 +286,9 @@ impl<'b> Elf<'b> {
         let mut all = Vec::new();
         for (table, size) in [(tag::RELA, tag::RELASZ), (tag::JMPREL, tag::PLTRELSZ)] {
             let Some(address) = self.value(table) else { continue };
-            let (start, count) = (self.offset_of(address)?, self.value(size)?.div_ceil(24));
-            if count > ENTRIES_MAX {
-                return None;
-            }
+            let (size, each) = (self.value(size)?, 24);
+            let count = (size % each == 0 && size / each <= ENTRIES_MAX).then_some(size / each)?;
+            let start = self.table(address, size)?;
             for at in 0..count {
                 let entry = start.checked_add(at * 24)?;
                 let info = self.u64(entry.checked_add(8)?)?;

@@ -49,8 +49,6 @@ const NEEDFUL: &[u64] = &[
     tag::AARCH64_PAC_PLT,
     tag::AARCH64_VARIANT_PCS,
 ];
-/// Tables that the loader reads while it relocates.
-const TABLES: &[u64] = &[tag::SYMTAB, tag::STRTAB, tag::GNU_HASH, tag::HASH, tag::RELA, tag::JMPREL, tag::VERSYM];
 /// DT_FLAGS bit of text relocations.
 const DF_TEXTREL: u64 = 4;
 /// Symbol type of an indirect function.
@@ -72,13 +70,13 @@ fn refused<T>(code: Code, what: impl Into<String>) -> Result<T, Refused> {
     Err(Refused { code, what: what.into() })
 }
 
-/// Inspects a shared object. `link` names the libraries that a vendor baseline is linked with.
-pub(crate) fn inspect(bytes: &[u8], link: &[String]) -> Checked {
+/// Inspects a shared object that must define a function. `link` names the libraries that a vendor baseline is linked with.
+pub(crate) fn inspect(bytes: &[u8], function: &str, link: &[String]) -> Checked {
     let elf = Elf::parse(bytes).or_else(|what| refused(codes::ARTEFACT, what))?;
     check_segments(&elf)?;
     check_dynamic(&elf)?;
     check_libraries(&elf, link)?;
-    let symbols = check_symbols(&elf, link.is_empty())?;
+    let symbols = check_symbols(&elf, function, link.is_empty())?;
     check_relocations(&elf, symbols)
 }
 
@@ -129,11 +127,6 @@ fn check_dynamic(elf: &Elf<'_>) -> Checked {
     if sizes.iter().any(|(tag, size)| elf.value(*tag).is_some_and(|value| value != *size)) {
         return refused(codes::ELF, "its tables have entries of an unknown form");
     }
-    // Relocations write where segments are writable; the tables that rule them may not be there.
-    let mut tables = TABLES.iter().filter_map(|tag| elf.value(*tag));
-    if tables.any(|address| writable(elf, address, 1).is_some()) {
-        return refused(codes::ELF, "a table that the loader reads is in writable memory");
-    }
     Ok(())
 }
 
@@ -161,15 +154,19 @@ fn check_libraries(elf: &Elf<'_>, link: &[String]) -> Checked {
 }
 
 /// Returns how many symbols there are.
-fn check_symbols(elf: &Elf<'_>, is_candidate: bool) -> Result<u64, Refused> {
+fn check_symbols(elf: &Elf<'_>, function: &str, is_candidate: bool) -> Result<u64, Refused> {
     let Some(symbols) = elf.symbols() else { return refused(codes::ARTEFACT, "its symbols are cut short") };
     for symbol in &symbols {
         if symbol.kind == STT_GNU_IFUNC {
             return refused(codes::ELF, "a function is chosen while the code is loaded (IFUNC)");
         }
-        if is_candidate && !symbol.is_defined && LOADERS.contains(&symbol.name) {
-            return refused(codes::DEPENDENCY, format!("it calls {}, which loads other libraries", symbol.name));
+        // Also one that it defines itself: by that name it may reach the library's.
+        if is_candidate && LOADERS.contains(&symbol.name) {
+            return refused(codes::DEPENDENCY, format!("it names {}, which loads other libraries", symbol.name));
         }
+    }
+    if !symbols.iter().any(|symbol| symbol.is_defined && symbol.name == function) {
+        return refused(codes::NO_SYMBOL, format!("it does not export {function}"));
     }
     Ok(symbols.len() as u64)
 }
@@ -186,8 +183,11 @@ fn check_relocations(elf: &Elf<'_>, symbols: u64) -> Checked {
         if kind == irelative {
             return refused(codes::ELF, "a function is chosen while the code is loaded (IFUNC)");
         }
-        if !needful.contains(&kind) || symbol >= symbols {
+        if !needful.contains(&kind) {
             return refused(codes::ELF, format!("it has a relocation of kind {kind}, which no kernel needs"));
+        }
+        if symbol >= symbols {
+            return refused(codes::ELF, "a relocation names a symbol that its hash table does not hold");
         }
         let rules = section.is_some_and(|section| {
             address < section.address.saturating_add(section.memory_size) && section.address < address.saturating_add(8)

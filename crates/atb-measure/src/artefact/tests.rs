@@ -79,7 +79,7 @@ impl Object {
 
     #[track_caller]
     fn is_refused(&self, code: Code, what: &str) {
-        let refused = inspect(&self.bytes, &[]).unwrap_err();
+        let refused = inspect(&self.bytes, "kernel", &[]).unwrap_err();
         assert_eq!(refused.code, code, "{refused}");
         assert!(refused.what.contains(what), "{refused}");
     }
@@ -87,7 +87,7 @@ impl Object {
 
 #[test]
 fn a_kernel_with_pointers_and_calls_is_admitted() {
-    assert_eq!(inspect(&Object::kernel().bytes, &[]), Ok(()));
+    assert_eq!(inspect(&Object::kernel().bytes, "kernel", &[]), Ok(()));
 }
 
 #[test]
@@ -137,7 +137,64 @@ fn dynamic_entries_that_run_code_or_are_unknown_are_refused() {
     let kernel = Object::kernel();
     let (symbols, data) = (kernel.entry(tag::SYMTAB) + 8, kernel.header(PT_LOAD, 3) + 16);
     let address = kernel.u64_at(data);
-    kernel.put(symbols, address).is_refused(codes::ELF, "in writable memory");
+    kernel.put(symbols, address).is_refused(codes::ARTEFACT, "symbols are cut short");
+}
+
+#[test]
+fn tables_that_leave_their_segment_are_refused() {
+    // The last bytes of the first, read-only segment: a table that begins there goes on elsewhere.
+    let kernel = Object::kernel();
+    let first = kernel.header(PT_LOAD, 0);
+    let end = kernel.u64_at(first + 16) + kernel.u64_at(first + 32);
+    for (tag, code) in [(tag::RELA, "relocations"), (tag::JMPREL, "relocations"), (tag::SYMTAB, "symbols")] {
+        let kernel = Object::kernel();
+        let at = kernel.entry(tag) + 8;
+        kernel.put(at, end - 8).is_refused(codes::ARTEFACT, code);
+    }
+    // A dynamic section that is longer in memory than in the file.
+    let kernel = Object::kernel();
+    let header = kernel.header(PT_DYNAMIC, 0);
+    let size = kernel.u64_at(header + 40);
+    kernel.put(header + 40, size + 16).is_refused(codes::ARTEFACT, "not where it is mapped");
+    // An end before the linker's own.
+    let kernel = Object::kernel();
+    let at = kernel.entry(tag::RELA);
+    kernel.put(at, 0).put(at + 8, 0).is_refused(codes::ARTEFACT, "behind its end");
+}
+
+#[test]
+fn hash_tables_that_hide_a_symbol_are_refused() {
+    let kernel = Object::kernel();
+    let table = usize::try_from(kernel.u64_at(kernel.entry(tag::GNU_HASH) + 8)).unwrap();
+    let bloom = usize::try_from(kernel.u64_at(table + 8) & 0xffff_ffff).unwrap();
+    let (buckets, first) = (kernel.u64_at(table) & 0xffff_ffff, kernel.u64_at(table) >> 32);
+    let bucket = table + 16 + 8 * bloom;
+    // A bucket below the first hashed symbol: the loader would walk on from there.
+    let word = kernel.u64_at(bucket) & !0xffff_ffff;
+    kernel.put(bucket, word | (first - 1)).is_refused(codes::ARTEFACT, "symbols are cut short");
+    // More buckets than any kernel has.
+    Object::kernel().put(table, first << 32 | 1 << 21).is_refused(codes::ARTEFACT, "symbols are cut short");
+    // The older table alone, whose count the loader does not believe.
+    assert!(buckets > 0);
+    Object::kernel().retag(tag::GNU_HASH, tag::HASH).is_refused(codes::ARTEFACT, "symbols are cut short");
+}
+
+#[test]
+fn names_that_load_libraries_are_refused_also_as_its_own() {
+    let own = "__attribute__((noipa)) void *dlopen(const char *file, int mode) { return (void *)(file + mode); }\n\
+        void kernel(float *y) { y[0] = dlopen(\"x\", 1) != 0; }\n";
+    Object::of(compiled(own)).is_refused(codes::DEPENDENCY, "dlopen");
+    Object::of(compiled("void other(float *y) { y[0] = 1; }\n")).is_refused(codes::NO_SYMBOL, "kernel");
+}
+
+/// A helper that is named as a function of a library is the candidate's own, and is bound to itself.
+#[test]
+fn helpers_named_like_library_functions_are_bound_within_the_object() {
+    let text = "__attribute__((noipa)) float tanhf(float x) { return x + 100; }\nvoid kernel(float *y) { y[0] = tanhf(y[1]); }\n";
+    let bytes = compiled(text);
+    let elf = Elf::parse(&bytes).unwrap();
+    assert!(elf.symbols().unwrap().iter().any(|symbol| symbol.name == "tanhf" && symbol.is_defined));
+    assert!(elf.relocations().unwrap().iter().all(|relocation| relocation.symbol == 0), "bound by name");
 }
 
 #[test]
@@ -148,7 +205,7 @@ fn relocations_that_no_kernel_needs_are_refused() {
     let section = kernel.u64_at(dynamic);
     Object::kernel().put(first + 8, irelative).is_refused(codes::ELF, "IFUNC");
     Object::kernel().put(first + 8, copy).is_refused(codes::ELF, "which no kernel needs");
-    Object::kernel().put(first + 8, 1 << 40 | 1).is_refused(codes::ELF, "which no kernel needs");
+    Object::kernel().put(first + 8, 1 << 40 | 1).is_refused(codes::ELF, "its hash table");
     Object::kernel().put(first, 0).is_refused(codes::ELF, "own data");
     Object::kernel().put(first, u64::MAX - 7).is_refused(codes::ELF, "own data");
     // What it would write there names the tables by which it is relocated.
@@ -163,10 +220,10 @@ fn thread_local_storage_and_foreign_files_are_refused() {
     let text = "static __thread float kept;\nvoid kernel(float *y) { y[0] = kept++; }\n";
     Object::of(compiled(text)).is_refused(codes::ELF, "thread-local");
     for bytes in [&b"\x7fELF"[..], b"", b"int x;"] {
-        assert_eq!(inspect(bytes, &[]).unwrap_err().code, codes::ARTEFACT);
+        assert_eq!(inspect(bytes, "kernel", &[]).unwrap_err().code, codes::ARTEFACT);
     }
     // This test program: a shared object with start files and libraries of its own.
-    assert_eq!(inspect(&std::fs::read("/proc/self/exe").unwrap(), &[]).unwrap_err().code, codes::ELF);
+    assert_eq!(inspect(&std::fs::read("/proc/self/exe").unwrap(), "kernel", &[]).unwrap_err().code, codes::ELF);
 }
 
 #[test]
@@ -184,11 +241,11 @@ fn broken_files_end_without_a_panic() {
             bytes[at] = u8::try_from(below(256)).unwrap();
         }
         let end = if below(4) == 0 { below(bytes.len()) } else { bytes.len() };
-        admitted += u32::from(inspect(&bytes[..end], &[]).is_ok());
+        admitted += u32::from(inspect(&bytes[..end], "kernel", &[]).is_ok());
         while let Some((at, byte)) = changed.pop() {
             bytes[at] = byte;
         }
     }
     assert!(admitted < 10_000, "{admitted}");
-    assert_eq!(inspect(&bytes, &[]), Ok(()));
+    assert_eq!(inspect(&bytes, "kernel", &[]), Ok(()));
 }

@@ -1,6 +1,7 @@
 //! Baselines and candidates as built and checked code.
 
 use atb_core::canon::Digest;
+use atb_core::codes::{self, Code};
 use atb_core::entry::{BaselineBody, FORMAT, Role, TriedBody};
 use atb_core::outcome::Outcome;
 use atb_core::task::Vendor;
@@ -14,6 +15,9 @@ use crate::error::{Error, Result};
 type Environment = Vec<(String, String)>;
 /// A variant of a baseline: its place among those tried, its code, and the environment of its workers.
 type Variant = (usize, Checked, Environment);
+
+/// Codes by which a shared object is refused before it is loaded.
+const INSPECTED: [Code; 3] = [codes::ARTEFACT, codes::ELF, codes::DEPENDENCY];
 
 /// The baselines of a session.
 #[derive(Debug)]
@@ -86,7 +90,7 @@ impl Campaign {
                 // Without the library no variant builds.
                 Err(fault) if matches!(fault.outcome, Outcome::BuildError(_)) => break,
                 // Code that may not be loaded is a fault of the task, however many libraries are installed.
-                Err(fault) if matches!(fault.outcome, Outcome::Rejected(_)) => {
+                Err(fault) if INSPECTED.iter().any(|code| fault.outcome == Outcome::Rejected(*code)) => {
                     return Err(baseline_fault("vendor", fault));
                 }
                 Err(_) => {}

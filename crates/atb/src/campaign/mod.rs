@@ -32,6 +32,9 @@ use atb_measure::sys::clock;
 use crate::error::{Error, Result};
 use crate::io::Folder;
 
+/// The command whose campaigns can be resumed.
+const RESUMABLE: &str = "tune";
+
 /// What a campaign is made from.
 #[derive(Debug)]
 pub struct Plan {
@@ -140,7 +143,7 @@ impl Campaign {
         let ledger = Ledger::open(&plan.folder.db())?;
         let closed: Vec<String> = bodies::<CloseBody>(&ledger)?.into_iter().map(|close| close.campaign).collect();
         let mut campaigns = bodies::<CampaignBody>(&ledger)?;
-        campaigns.retain(|campaign| !closed.contains(&campaign.id) && campaign.command != "measure");
+        campaigns.retain(|campaign| !closed.contains(&campaign.id) && campaign.command == RESUMABLE);
         let Some(body) = campaigns.pop() else {
             return Err(usage(
                 format!("{} has no open campaign", plan.folder.path().display()),
@@ -168,6 +171,11 @@ impl Campaign {
 
     fn new(plan: Plan, ledger: Ledger, body: CampaignBody, console: Console) -> Self {
         Self { plan, ledger, body, console, lab: None, session: None, session_started_ms: 0, used_index: [0; 4] }
+    }
+
+    /// True if `--resume` can go on with the campaign.
+    fn is_resumable(&self) -> bool {
+        self.body.command == RESUMABLE
     }
 
     /// The campaign's id.

@@ -56,13 +56,19 @@ impl Campaign {
         Err(Error::Fault { context: format!("{ATTEMPTS} sessions in a row are void"), fault })
     }
 
-    /// Closes the campaign after its work, also if no session of it counts, which is then its outcome. Any other error is passed on, and the
-    /// campaign stays open.
+    /// Closes the campaign after its work, also if no session of it counts, which is then its outcome. Any other error is passed on; a
+    /// campaign that can be resumed stays open, any other one is closed as interrupted.
     pub fn end(&mut self, worked: Result<()>) -> Result<()> {
         match worked {
             Ok(()) => self.close("complete"),
             Err(Error::Fault { fault, .. }) if fault.outcome == Outcome::Void(codes::CONTROL) => self.close("void"),
-            Err(error) => Err(error),
+            Err(error) => {
+                if !self.is_resumable() {
+                    // The first error is the one to report; a ledger that cannot be written keeps the campaign open.
+                    let _ = self.close("interrupted");
+                }
+                Err(error)
+            }
         }
     }
 

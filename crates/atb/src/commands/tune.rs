@@ -27,7 +27,9 @@ pub(super) fn run(context: &Context, args: TuneArgs) -> Result<u8> {
         }
         None => start(context, args)?,
     };
-    let tasks = Tasks::new(settings.tasks.clone());
+    // A folder of tasks may have moved; the task itself is compared by its digest.
+    let tasks =
+        if context.tasks.folder().is_some() { context.tasks.clone() } else { Tasks::new(settings.tasks.clone()) };
     let task = tasks.load(&settings.task)?;
     let plan = Plan {
         cells: timed_shapes(&task, &settings.shapes)?,

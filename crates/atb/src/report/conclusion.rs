@@ -98,14 +98,15 @@ pub(super) fn conclude(records: &Records, stops: &Stops, gates: &[GateReport]) -
         Some(keep) => of_report(records, stops, keep.candidate)?,
         None => of_confirm(records, stops)?,
     };
-    let Some(block) = records.blocks.iter().find(|stored| Some(stored.seq) == conclusion.block) else {
-        let failed = records.sessions.last().and_then(|session| failed_clock(session, &records.protocol));
-        if let (Some(failure), Outcome::Inconclusive(Inconclusive::N)) = (failed, conclusion.outcome) {
-            conclusion.reason = format!("{failure}: the session is void, and nothing was measured in it");
-            conclusion.outcome = Outcome::Void(codes::CONTROL);
-        }
-        return Ok(conclusion);
-    };
+    let block = records.blocks.iter().find(|stored| Some(stored.seq) == conclusion.block);
+    // A campaign that a void session ended has decided nothing, but in its last phase or by the fault of a candidate.
+    let is_last = block.is_some_and(|stored| matches!(stored.body.phase, Phase::Report | Phase::Probe));
+    let failed = records.sessions.last().and_then(|session| failed_clock(session, &records.protocol));
+    if let (Some(failure), false, true) = (failed, is_last, conclusion.outcome.is_measured()) {
+        let reason = format!("{failure}: the session is void, and nothing was measured in it");
+        return Ok(Conclusion::without_block(Outcome::Void(codes::CONTROL), reason));
+    }
+    let Some(block) = block else { return Ok(conclusion) };
     conclusion.controls = control::controls(records, &block.body)?;
     conclusion.checks.extend(checks_of(block));
     conclusion.checks.extend(gates.iter().filter(|gate| i64::try_from(gate.body.block) == Ok(block.seq)).map(of_gate));

@@ -88,6 +88,12 @@ impl Ledger {
     }
 
     fn session(&mut self) {
+        let id = self.session_id();
+        self.session_of(&id, 1_004_499);
+    }
+
+    /// A session in which the known delay of 1 ms reads so long.
+    pub(crate) fn session_of(&mut self, id: &str, delay_ns: u64) {
         let machine = MachineBody {
             fingerprint: Digest::of(b"machine"),
             cpu: "Example(R) Processor 9000".into(),
@@ -100,12 +106,12 @@ impl Ledger {
         };
         self.append(&SessionBody {
             format: FORMAT,
-            id: self.session_id(),
+            id: id.to_owned(),
             campaign: self.campaign.clone(),
             machine,
             key_hash: Digest::of(b"key"),
             handoff_ns: 3270,
-            delay_ns: 1_004_499,
+            delay_ns,
             isolation: "L1+uid0".into(),
             canary: "0".repeat(32),
             harness: Digest::of(b"harness"),

@@ -175,7 +175,7 @@ pub struct CampaignReport {
     pub isolation: String,
     /// True if a block was measured although the machine was not quiet.
     pub exploratory: bool,
-    /// `complete`, `interrupted` or `abandoned`; none if the campaign is still open.
+    /// `complete`, `interrupted`, `void` or `abandoned`; none if the campaign is still open.
     pub closed: Option<String>,
     /// Facts that limit what the result says, in sentences.
     pub notices: Vec<String>,

@@ -87,6 +87,27 @@ fn faster_is_never_the_outcome_without_a_keep() {
 }
 
 #[test]
+fn a_search_that_a_void_session_ended_decides_nothing() {
+    let mut ledger = Ledger::new("c1", "tune", "gelu_tanh", &["a"]);
+    let candidate = ledger.candidate(1, 1, "x");
+    let root = ledger.source(Role::Compiler);
+    ledger.block(Phase::Confirm, 1, 12, &[(Role::Parent, root, 1.0), (Role::Candidate, candidate, 1.001)]);
+    assert_eq!(report(&ledger).outcome(), Outcome::Equivalent);
+    ledger.session_of("s2", 1_500_000);
+    let void = report(&ledger);
+    assert_eq!(void.outcome(), Outcome::Void(codes::CONTROL), "{}", void.conclusion.reason);
+    assert!(void.notices.iter().any(|notice| notice.starts_with("1 of 2 sessions void")), "{:?}", void.notices);
+    // A later one that counts: the search may go on.
+    ledger.session_of("s3", 1_000_000);
+    assert_eq!(report(&ledger).outcome(), Outcome::Equivalent);
+    // A REPORT stands, whatever session came after it.
+    let mut ledger = fixture::demo(1.21);
+    let outcome = report(&ledger).outcome();
+    ledger.session_of("s2", 1_500_000);
+    assert_eq!(report(&ledger).outcome(), outcome);
+}
+
+#[test]
 fn nothing_confirmed_is_inconclusive_and_says_so() {
     let mut ledger = Ledger::new("c1", "tune", "gelu_tanh", &["a"]);
     let candidate = ledger.candidate(1, 1, "x");

@@ -199,6 +199,27 @@ fn ctrl_c_ends_cleanly_and_the_campaign_goes_on() {
     assert_eq!(count(&db, "close"), 1);
 }
 
+#[test]
+fn a_measurement_that_is_interrupted_is_closed_and_reveals_its_key() {
+    let _one = measuring();
+    let directory = tempfile::tempdir().unwrap();
+    let (here, db) = (directory.path(), directory.path().join("out/atb.db"));
+    let file = crate::support::root().join("fixtures/tasks/it_chain/kernel.c").display().to_string();
+    let mut arguments = ["measure", "it_chain", &file, "--out", "out"].map(str::to_owned).to_vec();
+    arguments.extend(crate::support::quick());
+    let child = command(here, &borrowed(&arguments)).spawn().unwrap();
+    wait_for(&db, "candidate");
+    assert_eq!(atb_ledger::verify(&db).unwrap().open, 1);
+    signal(child.id(), "INT");
+    finish(child, "an interrupted measure").expect(18, &["cancelled"]);
+    assert_no_worker();
+    let close =
+        Ledger::open_read_only(&db).unwrap().bodies::<atb_core::entry::CloseBody>().unwrap().pop().unwrap().body;
+    assert_eq!((close.reason.as_str(), close.keys.len()), ("interrupted", 1));
+    let verified = atb_ledger::verify(&db).unwrap();
+    assert_eq!((verified.first_bad, verified.open), (None, 0));
+}
+
 /// Waits until a ledger holds a row of a kind.
 fn wait_for(db: &Path, kind: &str) {
     let begun = Instant::now();
