@@ -2,6 +2,9 @@
 //!
 //! One arithmetic, in doubles, that the SQL rules, the Rust rules and the reports share: at the edge they must agree.
 
+/// What the canary is refused while code runs at isolation level 2 and above, as the second half of a row's vector: everything.
+pub const CANARY_RUNNING: &str = "3fffffffffffffff";
+
 /// The delay that the clock is asked to read, in ns.
 pub const DELAY_NS: u64 = 1_000_000;
 

@@ -246,7 +246,12 @@ BEGIN
             AND length(json_extract(NEW.body, '$.canary')) = 32 AND json_extract(NEW.body, '$.canary') NOT GLOB '*[^0-9a-f]*'
             AND (json_extract(NEW.body, '$.isolation') GLOB 'L[0-5]' OR json_extract(NEW.body, '$.isolation') GLOB 'L[0-5]+*')
             AND (json_extract(NEW.body, '$.quiet') = 0
-                OR CAST(substr(json_extract(NEW.body, '$.isolation'), 2, 1) AS INTEGER) >= l.value))) IS NOT TRUE;
+                OR CAST(substr(json_extract(NEW.body, '$.isolation'), 2, 1) AS INTEGER) >= l.value)
+            -- The level is what was refused, and layers that were left out on purpose make a row exploratory.
+            AND (CAST(substr(json_extract(NEW.body, '$.isolation'), 2, 1) AS INTEGER) < 2
+                OR substr(json_extract(NEW.body, '$.canary'), 17) = '3fffffffffffffff')
+            AND (json_extract(NEW.body, '$.quiet') = 0
+                OR instr(json_extract(NEW.body, '$.isolation'), '+unfrozen') + instr(json_extract(NEW.body, '$.isolation'), '+no-gap-audit') = 0))) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB210 the block''s phase, index or attempt does not follow')
     WHERE (EXISTS (
         SELECT 1 FROM block AS b

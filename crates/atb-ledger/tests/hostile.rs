@@ -444,8 +444,9 @@ fn blocks_of_a_session_whose_clock_is_off_are_refused() {
 /// Isolation and canary of the session, those of the block, whether it is quiet, and the code.
 type Jailed = (&'static str, &'static str, &'static str, &'static str, bool, Option<Code>);
 
-const SEEN: &str = "000000000000000000000000000000ff";
-const OTHER: &str = "000000000000000000000000000000fe";
+const SEEN: &str = "00000000000000003fffffffffffffff";
+const OTHER: &str = "00000000000000013fffffffffffffff";
+const LESS: &str = "00000000000000003ffffffffffffffe";
 const BELOW: Option<Code> = Some(codes::ISOLATION);
 
 const JAILS: &[Jailed] = &[
@@ -458,6 +459,14 @@ const JAILS: &[Jailed] = &[
     ("L1", SEEN, "L2", SEEN, true, BELOW),
     ("L2", SEEN, "L2", OTHER, true, BELOW),
     ("L1+uid0", SEEN, "L1", SEEN, false, BELOW),
+    // A level that was not earned: the canary got something.
+    ("L2", LESS, "L2", LESS, true, BELOW),
+    ("L2", LESS, "L2", LESS, false, BELOW),
+    ("L1", LESS, "L1", LESS, true, None),
+    // Layers that were left out make a row exploratory.
+    ("L1+unfrozen", SEEN, "L1+unfrozen", SEEN, true, BELOW),
+    ("L1+no-filter+no-gap-audit", SEEN, "L1+no-filter+no-gap-audit", SEEN, true, BELOW),
+    ("L1+unfrozen", SEEN, "L1+unfrozen", SEEN, false, None),
     // No level, and no vector.
     ("L6", SEEN, "L6", SEEN, true, BELOW),
     ("L10", SEEN, "L10", SEEN, true, BELOW),

@@ -343,7 +343,8 @@ impl Scratch {
     fn new() -> io::Result<Self> {
         let mut bytes = [0; 8];
         clock::random_bytes(&mut bytes)?;
-        let path = std::env::temp_dir().join(format!("atb-build-{:016x}", u64::from_le_bytes(bytes)));
+        let path =
+            std::path::absolute(std::env::temp_dir())?.join(format!("atb-build-{:016x}", u64::from_le_bytes(bytes)));
         fs::DirBuilder::new().mode(0o700).create(&path)?;
         let scratch = Self { path };
         process::give_to_nobody(&scratch.path)?;
@@ -351,8 +352,10 @@ impl Scratch {
     }
 
     fn write(&self, name: &str, text: &str) -> io::Result<()> {
-        let mut file = OpenOptions::new().write(true).create_new(true).open(self.path.join(name))?;
-        file.write_all(text.as_bytes())
+        let path = self.path.join(name);
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        file.write_all(text.as_bytes())?;
+        process::give_to_nobody(&path)
     }
 }
 

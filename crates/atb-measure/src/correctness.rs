@@ -74,6 +74,7 @@ impl Lab {
             Ok::<_, Fault>((layout.memory.0.max(memory.0), layout.memory.1.max(memory.1)))
         })?;
         let streams = self.check_streams(&context);
+        let pin = self.crew().pin().map_err(|error| Fault::harness("pin a thread", &error))?;
         let mut worker = self.kernel_worker(&built, memory, padding, env)?;
         for (cell, (shape, open)) in (0_u16..).zip(&shapes) {
             let layout = self.layout(&shape.dims, CALLS, offset)?;
@@ -86,6 +87,7 @@ impl Lab {
                 self.judge.window(&mut worker, &streams, window, &mut checks)?;
             }
         }
+        drop(pin);
         self.end(worker);
         let pilots = (0..self.cells().len()).map(|cell| self.pilot(&built, cell, &context, env));
         let pilots = RefCell::new(pilots.collect::<Result<_, _>>()?);

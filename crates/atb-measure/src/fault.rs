@@ -42,11 +42,7 @@ impl Fault {
             WorkerFault::Gap { .. } => Outcome::Rejected(codes::GAP),
             WorkerFault::TimedOut(_) => Outcome::CandidateTimeout(codes::CANDIDATE_TIMEOUT),
         };
-        let source = match fault {
-            WorkerFault::Harness { source, .. } => format!(": {source}"),
-            _ => String::new(),
-        };
-        Self::new(outcome, format!("{fault}{source} ({at})"))
+        Self::new(outcome, format!("{fault} ({at})"))
     }
 
     /// True if the candidate is not to blame.

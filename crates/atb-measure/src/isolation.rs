@@ -58,13 +58,15 @@ impl State {
 }
 
 impl Isolation {
-    /// The level: 2 if the canary was refused everything, in a process that is not root's and has no way to become so; else 1.
+    /// The level: 2 if the canary was refused everything, in a process that is not root's and has no way to become so, and workers are
+    /// stopped and audited while the clock is off; else 1.
     pub fn level(&self) -> u64 {
         let refused = self.running == canary::ALL_REFUSED
             && self.loading & canary::refused_while_loading() == canary::refused_while_loading();
         let State { user, no_new_privileges, filter_mode, filters, no_capabilities } = self.state;
         let bound = no_new_privileges && no_capabilities && filter_mode == 2 && filters >= 2;
-        if refused && bound && user.is_some_and(|user| user != 0) { 2 } else { 1 }
+        let timed = self.layers.has(Layers::FREEZE) && self.layers.has(Layers::GAP);
+        if refused && bound && timed && user.is_some_and(|user| user != 0) { 2 } else { 1 }
     }
 
     /// What the level does not say: `uid0`, `shared-uid`, `no-landlock`, `part-landlock`, and layers that were left out.
@@ -124,15 +126,20 @@ pub fn probe(program: &Path, layers: Layers) -> Result<Isolation, Fault> {
         layers,
     };
     let worker = Worker::start(&start, memory).map_err(|fault| Fault::harness("run the canary", &fault))?;
-    let state = process::status_of(worker.link.pid()).map_err(failed("read the canary's state"))?;
+    let state = state_of(&worker).map_err(failed("read the canary's state"))?;
     let word = |at| worker.link.status(at);
     Ok(Isolation {
         loading: word(status::CANARY_LOADING),
         running: word(status::CANARY_RUNNING),
         landlock: word(status::LANDLOCK),
-        state: State::parse(&state),
+        state,
         layers,
     })
+}
+
+/// What the kernel says of a worker's process.
+pub(crate) fn state_of(worker: &Worker) -> std::io::Result<State> {
+    process::status_of(worker.link.pid()).map(|text| State::parse(&text))
 }
 
 #[cfg(test)]
@@ -176,8 +183,13 @@ mod tests {
             assert_eq!(changed.to_string(), shown);
         }
         let layers = Layers::without("freeze,gap").unwrap();
-        assert_eq!(Isolation { layers, ..jailed() }.to_string(), "L2+unfrozen+no-gap-audit");
+        assert_eq!(Isolation { layers, ..jailed() }.to_string(), "L1+unfrozen+no-gap-audit");
         assert_eq!(Isolation { landlock: 0, ..jailed() }.to_string(), "L2+no-landlock");
+    }
+
+    #[test]
+    fn the_ledger_knows_the_vector_of_level_2() {
+        assert_eq!(jailed().canary()[16..], *atb_core::control::CANARY_RUNNING);
     }
 
     #[test]

@@ -131,6 +131,11 @@ impl Lab {
         &self.protocol
     }
 
+    /// This program.
+    pub(crate) fn program(&self) -> &std::path::Path {
+        &self.program
+    }
+
     /// The compiler.
     pub fn compiler(&self) -> &Compiler {
         &self.compiler
@@ -251,7 +256,15 @@ impl Lab {
             None => Memory::new(memory.0, memory.1),
         };
         let memory = memory.map_err(|error| Fault::harness("make a worker's memory", &error))?;
-        Worker::start(&start, memory).map_err(|fault| Fault::of_worker(&fault, "while loading"))
+        let worker = Worker::start(&start, memory).map_err(|fault| Fault::of_worker(&fault, "while loading"))?;
+        // Its code has not run yet, so what the kernel says of it is what the canary's process had.
+        let state = isolation::state_of(&worker).map_err(|error| Fault::harness("read a worker's state", &error))?;
+        // Without the filter the canary has made itself a namespace, with rights in it.
+        if self.layers.has(Layers::FILTER) && state != self.isolation.state {
+            let differs = io::Error::other(format!("{state:?} is not what the canary had"));
+            return Err(Fault::harness("jail a worker as the canary", &differs));
+        }
+        Ok(worker)
     }
 
     /// Ends a worker and keeps its memory for the next.

@@ -6,6 +6,7 @@
 //!
 //! `unsafe` is confined to [`sys`], which also holds the worker's side: it hands raw pointers to the candidate.
 
+pub mod admission;
 mod artefact;
 pub mod build;
 mod compare;
@@ -18,6 +19,7 @@ pub mod isolation;
 mod judge;
 pub mod lab;
 mod layout;
+pub mod naive;
 pub mod preflight;
 mod reference;
 mod sample;

@@ -15,6 +15,7 @@ use crate::judge::{Checks, Shown, Streams, Window};
 use crate::lab::Lab;
 use crate::layout::Layout;
 use crate::preflight::Quiet;
+use crate::sys::jail::Layers;
 
 /// A block to be measured.
 #[derive(Debug, Clone)]
@@ -127,7 +128,9 @@ impl Lab {
             phase: plan.phase,
             index: plan.index,
             attempt: plan.attempt,
-            quiet: quiet.is_quiet() && isolation.level() >= self.protocol().isolation_level_min(),
+            quiet: quiet.is_quiet()
+                && isolation.level() >= self.protocol().isolation_level_min()
+                && isolation.layers == Layers::ALL,
             isolation: isolation.to_string(),
             canary: isolation.canary(),
             judge: "same-uid".to_owned(),

@@ -74,6 +74,8 @@ pub enum Command {
     },
     /// What this machine can measure
     Doctor,
+    /// Try to fool this instrument, on this machine: the cheat suite
+    Zoo(ZooArgs),
     /// Shell completions
     Completions {
         /// The shell.
@@ -140,6 +142,26 @@ pub struct MeasureArgs {
     pub measuring: MeasuringArgs,
 }
 
+/// Arguments of `atb zoo`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Every cheat runs as it is, and throttled to claim only 1.3x; every honest kernel must be measured. The table also shows \
+                        what a naive harness would have credited. Exit code 0 only if nothing was missed and nothing honest was \
+                        refused.\n\nExamples:\n  atb zoo --quick\n  atb zoo --only A02,D06\n  ATB_WITHOUT=filter atb zoo --only A02     what a \
+                        layer of the jail is good for"
+)]
+pub struct ZooArgs {
+    /// Without the throttled cheats, and with a few honest kernels.
+    #[arg(long)]
+    pub quick: bool,
+    /// Only these entries, such as A02,D06.
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Folder for the ledgers; must not exist yet or be empty.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
 /// Options of commands that measure.
 #[derive(Debug, Args)]
 pub struct MeasuringArgs {
@@ -178,6 +200,14 @@ pub enum TaskCommand {
         /// Print only this file of the task, such as kernel.c.
         #[arg(long, value_name = "NAME")]
         file: Option<String>,
+    },
+    /// May a task judge kernels: what does not compute it must fail at its own tolerance
+    Admit {
+        /// Task id, or the folder of a task.
+        task: String,
+        /// certified-1, small-1, demo-1, or a protocol file.
+        #[arg(long, default_value = "certified-1", value_name = "NAME|FILE")]
+        protocol: String,
     },
     /// Write the skeleton of a task into a new folder
     New {

@@ -12,3 +12,4 @@ pub mod error;
 pub mod io;
 pub mod page;
 pub mod report;
+pub mod zoo;

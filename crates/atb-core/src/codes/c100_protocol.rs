@@ -65,4 +65,8 @@ super::codes! {
         "The file is missing, a directory, not UTF-8 text, or not readable by this user.";
         "The path and the system's reason.";
         "Correct the path or its permissions."
+    TASK_WEAK = 117, "a task accepts what does not compute it, or refuses what does";
+        "Constants, the input itself, another row's output, half of the output and lower precision must fail at the task's own tolerance, and its honest baselines must pass with every set of flags.";
+        "The probe that passes with its shape, or the baseline that fails.";
+        "Draw inputs on which the output depends, choose a tolerance class that fits, or a timed shape at which every element matters."
 }

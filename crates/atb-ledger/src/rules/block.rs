@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use atb_core::codes;
-use atb_core::control::{delay_holds, handoff_holds};
+use atb_core::control::{CANARY_RUNNING, delay_holds, handoff_holds};
 use atb_core::entry::{Chain, Row};
 use serde_json::Value;
 
@@ -58,7 +58,10 @@ fn check_isolation(session: &Session, body: &Value, limit: Limit<'_>) -> Rule {
     let is_vector = canary.len() == 32 && canary.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let seen = isolation == session.isolation && canary == session.canary && is_vector;
     let enough = level.is_some_and(|level| body["quiet"] == false || level >= least);
-    hold(seen && enough, codes::ISOLATION)
+    // The level is what was refused, and layers that were left out on purpose make a row exploratory.
+    let earned = level.is_some_and(|level| level < 2.0 || canary.get(16..) == Some(CANARY_RUNNING));
+    let whole = body["quiet"] == false || !(isolation.contains("+unfrozen") || isolation.contains("+no-gap-audit"));
+    hold(seen && enough && earned && whole, codes::ISOLATION)
 }
 
 fn check_order(state: &State, row: &Row, body: &Value) -> Rule {

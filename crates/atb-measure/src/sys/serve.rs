@@ -46,7 +46,7 @@ pub fn serve() -> io::Result<()> {
     }
     loop {
         go.wait()?;
-        run(&control, &input, &output, symbol);
+        run(&control, &status_page, &input, &output, symbol);
         done.set()?;
     }
 }
@@ -61,7 +61,7 @@ fn load(
 ) -> Result<Option<Symbol>, (u64, String)> {
     let operation = Operation::from_number(control.load(word::OPERATION));
     let mut symbol = None;
-    if matches!(operation, Some(Operation::Kernel | Operation::Reference)) {
+    if matches!(operation, Some(Operation::Kernel | Operation::Reference | Operation::Naive)) {
         let name = &control.bytes()[word::SYMBOL * 8..];
         let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
         let found = loader::load(fd::CODE, &String::from_utf8_lossy(name));
@@ -82,38 +82,56 @@ fn load(
 }
 
 /// One window.
-fn run(control: &Mapping, input: &Mapping, output: &Mapping, symbol: Option<Symbol>) {
-    let load = |index: usize| usize::try_from(control.load(index)).unwrap_or(0);
+fn run(control: &Mapping, status_page: &Mapping, input: &Mapping, output: &Mapping, symbol: Option<Symbol>) {
+    let calls = index(control, word::CALLS);
     match (Operation::from_number(control.load(word::OPERATION)), symbol) {
         (Some(Operation::Delay), _) => {
             clock::spin_until(Nanos::new(clock::now().get() + control.load(word::DELAY_NS)));
         }
         (Some(operation @ (Operation::Kernel | Operation::Reference)), Some(symbol)) => {
-            let (inputs, outputs) = (load(word::INPUTS).min(8), load(word::OUTPUTS).min(8));
-            let mut dims = [0_i64; 8];
-            for (at, dim) in dims.iter_mut().enumerate().take(load(word::DIMS).min(8)) {
-                *dim = control.load(word::DIM + at).cast_signed();
+            (0..calls).for_each(|at| call(control, input, output, symbol, operation, at));
+        }
+        (Some(operation @ Operation::Naive), Some(symbol)) => {
+            // As harnesses in one process do it: the same buffers, and a clock within the code's reach.
+            let mut sum = 0;
+            for _ in 0..calls {
+                let start = clock::now();
+                call(control, input, output, symbol, operation, 0);
+                sum += clock::now().get() - start.get();
             }
-            for call in 0..load(word::CALLS) {
-                let mut tensors = [std::ptr::null_mut::<c_void>(); 16];
-                for (at, tensor) in tensors.iter_mut().enumerate().take(inputs) {
-                    *tensor = input.address(load(word::INPUT_AT + at) + call * load(word::INPUT_STRIDE + at)).cast();
-                }
-                for (at, tensor) in tensors[inputs..].iter_mut().enumerate().take(outputs) {
-                    *tensor = output.address(load(word::OUTPUT_AT + at) + call * load(word::OUTPUT_STRIDE + at)).cast();
-                }
-                let tensors = &tensors[..inputs + outputs];
-                let workspace = output.address(load(word::WORKSPACE) + call * load(word::WORKSPACE_STRIDE)).cast();
-                // SAFETY: the parent laid out the memory for these shapes; the candidate may do with it what it likes.
-                unsafe {
-                    if operation == Operation::Kernel {
-                        symbol.call_kernel(tensors, dims.as_ptr(), workspace);
-                    } else {
-                        symbol.call_reference(&tensors[..inputs], &tensors[inputs..], dims.as_ptr());
-                    }
-                }
-            }
+            status_page.store(status::NAIVE_PS, sum * 1000 / calls.max(1) as u64);
         }
         _ => {}
+    }
+}
+
+fn index(control: &Mapping, at: usize) -> usize {
+    usize::try_from(control.load(at)).unwrap_or(0)
+}
+
+/// One call, with the tensors that the control words place for it.
+fn call(control: &Mapping, input: &Mapping, output: &Mapping, symbol: Symbol, operation: Operation, at: usize) {
+    let load = |word: usize| index(control, word);
+    let (inputs, outputs) = (load(word::INPUTS).min(8), load(word::OUTPUTS).min(8));
+    let mut dims = [0_i64; 8];
+    for (dim, value) in dims.iter_mut().enumerate().take(load(word::DIMS).min(8)) {
+        *value = control.load(word::DIM + dim).cast_signed();
+    }
+    let mut tensors = [std::ptr::null_mut::<c_void>(); 16];
+    for (tensor, place) in tensors.iter_mut().enumerate().take(inputs) {
+        *place = input.address(load(word::INPUT_AT + tensor) + at * load(word::INPUT_STRIDE + tensor)).cast();
+    }
+    for (tensor, place) in tensors[inputs..].iter_mut().enumerate().take(outputs) {
+        *place = output.address(load(word::OUTPUT_AT + tensor) + at * load(word::OUTPUT_STRIDE + tensor)).cast();
+    }
+    let tensors = &tensors[..inputs + outputs];
+    let workspace = output.address(load(word::WORKSPACE) + at * load(word::WORKSPACE_STRIDE)).cast();
+    // SAFETY: the parent laid out the memory for these shapes; the candidate may do with it what it likes.
+    unsafe {
+        if operation == Operation::Reference {
+            symbol.call_reference(&tensors[..inputs], &tensors[inputs..], dims.as_ptr());
+        } else {
+            symbol.call_kernel(tensors, dims.as_ptr(), workspace);
+        }
     }
 }

@@ -69,23 +69,21 @@ pub enum Operation {
     Delay,
     /// Asks, inside the jail, for what a kernel must not get.
     Canary,
+    /// Times the kernel with a clock of its own on the same buffers, as a naive harness does. For showing what that would believe.
+    Naive,
 }
+
+/// All operations, each known to a worker by its place.
+const OPERATIONS: [Operation; 6] =
+    [Operation::Kernel, Operation::Reference, Operation::Null, Operation::Delay, Operation::Canary, Operation::Naive];
 
 impl Operation {
     fn number(self) -> u64 {
-        match self {
-            Self::Kernel => 1,
-            Self::Reference => 2,
-            Self::Null => 3,
-            Self::Delay => 4,
-            Self::Canary => 5,
-        }
+        OPERATIONS.iter().position(|operation| *operation == self).map_or(0, |at| at as u64 + 1)
     }
 
     pub(crate) fn from_number(number: u64) -> Option<Self> {
-        [Self::Kernel, Self::Reference, Self::Null, Self::Delay, Self::Canary]
-            .into_iter()
-            .find(|op| op.number() == number)
+        OPERATIONS.into_iter().find(|operation| operation.number() == number)
     }
 }
 
@@ -100,6 +98,8 @@ pub(crate) mod status {
     pub(crate) const REFUSED_CALL: usize = 2;
     pub(crate) const CANARY_LOADING: usize = 3;
     pub(crate) const CANARY_RUNNING: usize = 4;
+    /// Picoseconds per call that a naive harness read.
+    pub(crate) const NAIVE_PS: usize = 5;
     pub(crate) const LOADED: u64 = 1;
     pub(crate) const LOAD_FAILED: u64 = 2;
     pub(crate) const NO_SYMBOL: u64 = 3;

@@ -45,7 +45,7 @@ pub struct Start<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerFault {
     /// The harness failed to start or talk to it.
-    #[error("failed to {step}")]
+    #[error("failed to {step}: {source}")]
     Harness {
         /// What was being done.
         step: &'static str,

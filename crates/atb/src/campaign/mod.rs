@@ -4,6 +4,7 @@
 mod baselines;
 mod block;
 mod console;
+mod probe;
 mod search;
 mod session;
 mod settings;
@@ -11,6 +12,7 @@ mod settings;
 pub use baselines::Arms;
 pub use block::BlockEnd;
 pub use console::Console;
+pub use probe::ProbeEnd;
 pub use settings::Settings;
 
 use std::sync::Arc;

@@ -408,44 +408,10 @@ impl Campaign {
         let Some((candidate, checked)) = self.check_all(vec![candidate])?.pop() else { return Ok(()) };
         self.confirm(&candidate, &checked, &arms.compiler, 1)
     }
-
-    /// PROBE of one candidate file against all baselines.
-    pub fn probe(&mut self, text: &str, arms: &Arms) -> Result<()> {
-        let source = Digest::of(text.as_bytes());
-        let candidate = CandidateBody {
-            format: FORMAT,
-            campaign: self.body.id.clone(),
-            iteration: 1,
-            generation: 1,
-            source,
-            parent: arms.root(),
-            proposer: self.body.proposer.clone(),
-            note: "a file".to_owned(),
-            cost: "unknown".to_owned(),
-        };
-        self.record_candidate(text, &candidate)?;
-        let Some((_, checked)) = self.check_all(vec![candidate])?.pop() else { return Ok(()) };
-        let mut list =
-            vec![arm(Role::Candidate, &checked), arm(Role::Compiler, &arms.compiler), arm(Role::Naive, &arms.naive)];
-        if let Some(vendor) = &arms.vendor {
-            list.push(Arm { env: &arms.vendor_env, ..arm(Role::Vendor, vendor) });
-        }
-        let pairs = self.plan.protocol.replication_pairs_probe();
-        match self.block(Phase::Probe, pairs, &list, "probe")? {
-            BlockEnd::Admitted(row, block) => {
-                let base = fastest_baseline(&block).map_err(crate::report::ReportError::from)?;
-                self.gates(&row, &block, base.unwrap_or(1), &[0]).map(drop)
-            }
-            BlockEnd::Noise => Ok(()),
-            BlockEnd::Failed(0, fault) => self.record_fault(source, &fault),
-            BlockEnd::Failed(_, fault) => {
-                Err(crate::error::Error::Fault { context: "a baseline failed in a timed run".into(), fault })
-            }
-        }
-    }
 }
 
-fn arm(role: Role, checked: &Checked) -> Arm<'_> {
+/// An arm without slowdown or environment.
+pub(super) fn arm(role: Role, checked: &Checked) -> Arm<'_> {
     Arm { role, checked, slow_ppm: 0, env: &[] }
 }
 

@@ -18,6 +18,7 @@ pub(super) fn task(context: &Context, command: &TaskCommand) -> Result<u8> {
     match command {
         TaskCommand::List => list_tasks(context),
         TaskCommand::Show { id, file } => show_task(context, id, file.as_deref()),
+        TaskCommand::Admit { task, protocol } => super::admit::run(context, task, protocol),
         TaskCommand::New { dir } => new_task(context, dir),
     }
 }

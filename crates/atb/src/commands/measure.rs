@@ -37,7 +37,7 @@ pub(super) fn run(context: &Context, args: &MeasureArgs) -> Result<u8> {
         stop_rule: "one PROBE block".to_owned(),
     };
     let mut campaign = Campaign::register(plan, &registration, Console::new(context.quiet))?;
-    let worked = campaign.baselines().and_then(|arms| campaign.probe(&text, &arms));
+    let worked = campaign.baselines().and_then(|arms| campaign.probe(&text, "a file", &arms).map(drop));
     campaign.end(worked)?;
     let (folder, id) = (campaign.folder().clone(), campaign.id().to_owned());
     drop(campaign);

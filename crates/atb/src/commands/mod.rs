@@ -1,5 +1,6 @@
 //! The commands: each turns its arguments into work and returns the exit code.
 
+mod admit;
 mod demo;
 mod doctor;
 mod documents;
@@ -7,6 +8,7 @@ mod measure;
 mod output;
 mod tune;
 mod verify;
+mod zoo;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,6 +38,7 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Protocol { command } => documents::protocol(&context, &command),
         Command::Explain { code } => documents::explain(&context, code.as_deref()),
         Command::Doctor => doctor::run(&context),
+        Command::Zoo(args) => zoo::run(&context, &args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "atb", &mut script);

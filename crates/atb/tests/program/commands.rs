@@ -76,3 +76,37 @@ fn help_has_examples_and_fits_a_terminal() {
         complete(help).expect(0, &["Example"]);
     }
 }
+
+#[test]
+fn the_zoo_catches_cheats_and_admits_honest_code() {
+    let _one = measuring();
+    let home = tempfile::tempdir().unwrap();
+    let run = json(home.path(), "zoo --only A02,B02,C05,simd --quiet --out zoo");
+    let standing = |id: &str| {
+        run["rows"].as_array().unwrap().iter().find(|row| row["id"] == id).unwrap()["standing"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    for id in ["A02", "A02@1.3", "B02", "B02@1.3", "C05", "C05@1.3"] {
+        assert_eq!(standing(id), "caught", "{run}");
+    }
+    assert_eq!(standing("simd"), "admitted", "{run}");
+    let none = serde_json::json!([]);
+    assert_eq!((&run["entries"], &run["missed"], &run["honest_rejected"]), (&7.into(), &none, &none), "{run}");
+    // A harness in one process believes NaN, since it is not farther off than anything.
+    assert!(run["rows"][4]["naive"].as_str().unwrap().ends_with('x'), "{run}");
+    assert_eq!(json(home.path(), "verify zoo/gelu_tanh/atb.db")["ok"], true);
+    let (code, text) = crate::support::run(home.path(), "zoo --only A99");
+    assert!(code == 2 && text.contains("no entry `A99`"), "{text}");
+}
+
+#[test]
+fn a_task_is_admitted_by_its_probes() {
+    let _one = measuring();
+    let home = tempfile::tempdir().unwrap();
+    let admitted = json(home.path(), "task admit silu_and_mul --protocol small-1");
+    assert_eq!(admitted["admitted"], true, "{admitted}");
+    assert!(admitted["probes"].as_array().unwrap().iter().all(|probe| probe["fails"] == true), "{admitted}");
+    assert!(admitted["honest"].as_array().unwrap().len() >= 4, "{admitted}");
+}

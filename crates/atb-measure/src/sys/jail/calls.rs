@@ -9,7 +9,7 @@ macro_rules! calls {
 
 /// What running code may always ask for: memory, clocks, sleep, its own number.
 pub(super) const RUNNING: &[Call] = calls! {
-    SYS_brk SYS_munmap SYS_mremap SYS_madvise SYS_mbind
+    SYS_brk SYS_munmap
     SYS_futex SYS_sched_yield SYS_nanosleep SYS_clock_nanosleep SYS_restart_syscall
     SYS_clock_gettime SYS_clock_getres SYS_gettimeofday SYS_getrandom
     SYS_getpid SYS_gettid SYS_getcpu
@@ -17,12 +17,17 @@ pub(super) const RUNNING: &[Call] = calls! {
 };
 
 /// What running code may ask for with some arguments only.
-pub(super) const BY_ARGUMENT: &[Call] = calls! { SYS_mmap SYS_mprotect SYS_read SYS_write SYS_rt_sigaction SYS_tgkill };
+pub(super) const BY_ARGUMENT: &[Call] = calls! {
+    SYS_mmap SYS_mprotect SYS_mremap SYS_madvise SYS_read SYS_write SYS_writev SYS_rt_sigaction SYS_tgkill
+};
+
+/// What running code may ask for in vain: the C library looks at standard output before it prints, and OpenBLAS at its memory's nodes.
+pub(super) const IN_VAIN: &[Call] = calls! { SYS_newfstatat SYS_fstat SYS_ioctl SYS_mbind };
 
 /// What loading needs beyond that, with the start of a vendor's library, and the second stage of the jail itself.
 #[cfg(target_arch = "x86_64")]
 pub(super) const LOADING: &[Call] = calls! {
-    SYS_openat SYS_close SYS_pread64 SYS_lseek SYS_fstat SYS_newfstatat SYS_statx SYS_readlink SYS_readlinkat SYS_access
+    SYS_openat SYS_close SYS_pread64 SYS_lseek SYS_statx SYS_readlink SYS_readlinkat SYS_access
     SYS_faccessat SYS_getdents64 SYS_fcntl SYS_dup SYS_open SYS_stat SYS_lstat
     SYS_sched_getaffinity SYS_sysinfo SYS_uname SYS_getrusage SYS_get_mempolicy
     SYS_sigaltstack SYS_arch_prctl SYS_prctl SYS_prlimit64 SYS_getrlimit
@@ -33,7 +38,7 @@ pub(super) const LOADING: &[Call] = calls! {
 /// What loading needs beyond that, with the start of a vendor's library, and the second stage of the jail itself.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const LOADING: &[Call] = calls! {
-    SYS_openat SYS_close SYS_pread64 SYS_lseek SYS_fstat SYS_newfstatat SYS_statx SYS_readlinkat
+    SYS_openat SYS_close SYS_pread64 SYS_lseek SYS_statx SYS_readlinkat
     SYS_faccessat SYS_getdents64 SYS_fcntl SYS_dup
     SYS_sched_getaffinity SYS_sysinfo SYS_uname SYS_getrusage SYS_get_mempolicy
     SYS_sigaltstack SYS_prctl SYS_prlimit64
@@ -53,7 +58,7 @@ pub(super) const NOT_BUILDING: &[Call] = calls! {
     SYS_sched_setaffinity SYS_sched_setscheduler SYS_sched_setattr SYS_sched_setparam SYS_setpriority
     SYS_init_module SYS_finit_module SYS_delete_module SYS_kexec_load SYS_reboot SYS_swapon SYS_swapoff SYS_acct SYS_quotactl
     SYS_fchmod SYS_fchmodat SYS_fchown SYS_fchownat SYS_setxattr SYS_lsetxattr SYS_fsetxattr SYS_removexattr
-    SYS_personality SYS_mknodat SYS_utimensat
+    SYS_personality SYS_mknodat SYS_utimensat SYS_setsid SYS_setpgid SYS_kill SYS_tkill
 };
 
 /// The older forms of such calls.
@@ -67,14 +72,14 @@ pub(super) const NOT_BUILDING_OLDER: &[Call] = &[];
 
 /// The name of a call, if this program names it anywhere.
 pub(crate) fn name_of(number: i64) -> Option<&'static str> {
-    let known = [RUNNING, BY_ARGUMENT, LOADING, NOT_BUILDING, NOT_BUILDING_OLDER, OTHERS];
+    let known = [RUNNING, BY_ARGUMENT, IN_VAIN, LOADING, NOT_BUILDING, NOT_BUILDING_OLDER, OTHERS];
     let found = known.into_iter().flatten().find(|(of, _)| *of == number)?;
     Some(found.1.trim_start_matches("SYS_"))
 }
 
 /// Calls that are refused everywhere and only have a name here.
 const OTHERS: &[Call] = calls! {
-    SYS_clone SYS_clone3 SYS_execve SYS_execveat SYS_wait4 SYS_kill SYS_tkill SYS_setitimer SYS_timer_create
+    SYS_clone SYS_clone3 SYS_execve SYS_execveat SYS_wait4 SYS_setitimer SYS_timer_create
     SYS_timerfd_create SYS_memfd_create SYS_setuid SYS_setgid SYS_setresuid SYS_setresgid SYS_mlock SYS_mlockall
     SYS_unlinkat SYS_renameat2 SYS_linkat SYS_symlinkat SYS_mkdirat SYS_truncate SYS_ftruncate SYS_fallocate
     SYS_sendto SYS_recvfrom SYS_sendmsg SYS_recvmsg SYS_listen SYS_accept4 SYS_pipe2 SYS_eventfd2 SYS_epoll_create1

@@ -10,7 +10,28 @@ use std::io;
 use super::refusal;
 
 /// An action: its name, and the call.
-type Action = (&'static str, fn(&Stage) -> c_long);
+type Action = (&'static str, fn(&Stage) -> Tried);
+
+/// How a call ended, noted before anything else is called.
+#[derive(Debug, Clone, Copy)]
+struct Tried {
+    refused: bool,
+    /// What the call returned; of no use if it was refused.
+    result: c_long,
+}
+
+impl Tried {
+    fn of(result: c_long) -> Self {
+        let error = io::Error::last_os_error().raw_os_error();
+        let denied = result < 0 && matches!(error, Some(libc::EPERM | libc::EACCES | libc::ENOSYS | libc::EROFS));
+        Self { refused: refusal::was_refused() || denied, result }
+    }
+
+    /// What a call gave that it should not have given.
+    fn given(self) -> Option<c_long> {
+        (!self.refused && self.result >= 0).then_some(self.result)
+    }
+}
 
 /// What actions use.
 struct Stage {
@@ -26,7 +47,7 @@ impl Stage {
     }
 }
 
-const OUTSIDE: &CStr = c"/etc/passwd";
+const OUTSIDE: &CStr = c"/proc/self/status";
 const ROOT: &CStr = c"/";
 const IN_TMP: &CStr = c"/tmp/.atb-canary";
 const IN_SHM: &CStr = c"/dev/shm/.atb-canary";
@@ -37,39 +58,47 @@ macro_rules! call {
     ($number:ident $(, $argument:expr)*) => {
         // SAFETY: a system call with plain numbers and pointers to live memory or constants; it may fail, and changes nothing that this
         // program uses.
-        unsafe { libc::syscall(libc::$number $(, $argument)*) }
+        Tried::of(unsafe { libc::syscall(libc::$number $(, $argument)*) })
     };
 }
 
 /// A socket of a family, closed again.
-fn socket(domain: libc::c_int, kind: libc::c_int, protocol: libc::c_int) -> c_long {
+fn socket(domain: libc::c_int, kind: libc::c_int, protocol: libc::c_int) -> Tried {
     closed(call!(SYS_socket, domain, kind, protocol))
 }
 
 /// Closes a descriptor that a call should not have given.
-fn closed(fd: c_long) -> c_long {
-    if fd >= 0 {
+fn closed(tried: Tried) -> Tried {
+    if let Some(fd) = tried.given() {
         call!(SYS_close, fd);
     }
-    fd
+    tried
 }
 
 /// Opens a file for writing and removes it again.
-fn create(path: &CStr) -> c_long {
-    let fd = closed(call!(SYS_openat, AT, path.as_ptr(), libc::O_CREAT | libc::O_WRONLY | libc::O_CLOEXEC, 0o600));
-    if fd >= 0 {
+fn create(path: &CStr) -> Tried {
+    let tried = call!(SYS_openat, AT, path.as_ptr(), libc::O_CREAT | libc::O_WRONLY | libc::O_CLOEXEC, 0o600);
+    if tried.given().is_some() {
         call!(SYS_unlinkat, AT, path.as_ptr(), 0);
     }
-    fd
+    closed(tried)
 }
 
 /// A new process that ends at once.
-fn process(pid: c_long) -> c_long {
-    if pid == 0 {
+fn process(tried: Tried) -> Tried {
+    if tried.given() == Some(0) {
         // SAFETY: ends the child without running anything of the parent's.
         unsafe { libc::_exit(0) };
     }
-    pid
+    tried
+}
+
+/// Executable memory, given back.
+fn executable(tried: Tried, length: usize) -> Tried {
+    if let Some(address) = tried.given() {
+        call!(SYS_munmap, address, length);
+    }
+    tried
 }
 
 /// All actions, in the order of their bits. New ones go to the end: rows hold the vector.
@@ -137,11 +166,7 @@ const ACTIONS: &[Action] = &[
     ("set the clock", |_| call!(SYS_clock_settime, -1, 0)),
     ("executable memory", |_| {
         let (length, flags) = (4096_usize, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        let address = call!(SYS_mmap, 0, length, libc::PROT_READ | libc::PROT_EXEC, flags, -1, 0);
-        if address > 0 {
-            call!(SYS_munmap, address, length);
-        }
-        address
+        executable(call!(SYS_mmap, 0, length, libc::PROT_READ | libc::PROT_EXEC, flags, -1, 0), length)
     }),
     ("make memory executable", |_| call!(SYS_mprotect, 0, 0, libc::PROT_READ | libc::PROT_EXEC)),
     ("another personality", |_| call!(SYS_personality, 0xffff_ffff_u32)),
@@ -181,13 +206,12 @@ pub fn refused_while_loading() -> u64 {
 pub(crate) fn try_all(parent: u32) -> u64 {
     refusal::is_counted();
     let stage = Stage { parent: c_long::from(parent.cast_signed()), scratch: UnsafeCell::new([0; 256]) };
+    refusal::was_refused();
     ACTIONS.iter().enumerate().fold(0, |refused, (at, (_, act))| {
+        let tried = act(&stage);
+        // A refusal while tidying up is none of the next action.
         refusal::was_refused();
-        let result = act(&stage);
-        // What a call would have changed is of no interest to an optimiser, and its error must be read at once.
-        let error = io::Error::last_os_error().raw_os_error();
-        let denied = result < 0 && matches!(error, Some(libc::EPERM | libc::EACCES | libc::ENOSYS));
-        if refusal::was_refused() || denied { refused | 1 << at } else { refused }
+        if tried.refused { refused | 1 << at } else { refused }
     })
 }
 

@@ -48,6 +48,7 @@ pub(super) fn loading() -> Result<(), JailFault> {
     let mut rules = plain(calls::RUNNING);
     rules.extend(plain(calls::LOADING));
     rules.extend(plain(calls::BY_ARGUMENT));
+    rules.extend(plain(calls::IN_VAIN));
     let program = abort_only().and_then(|abort| {
         rules.insert(libc::SYS_tgkill, vec![abort]);
         program(rules, SeccompAction::Trap, SeccompAction::Allow)
@@ -57,10 +58,10 @@ pub(super) fn loading() -> Result<(), JailFault> {
 
 /// For running: memory that is not executable, clocks, and the hand-off's two descriptors.
 pub(super) fn running() -> Result<(), JailFault> {
-    enter(
-        "filter the calls of running",
-        running_rules().and_then(|rules| program(rules, SeccompAction::Trap, SeccompAction::Allow)),
-    )
+    let step = "filter the calls of running";
+    let missing = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
+    enter(step, program(plain(calls::IN_VAIN), SeccompAction::Allow, missing))?;
+    enter(step, running_rules().and_then(|rules| program(rules, SeccompAction::Trap, SeccompAction::Allow)))
 }
 
 /// A process may send itself the signal of abort(3), and no other.
@@ -76,6 +77,15 @@ fn running_rules() -> Result<Rules, String> {
     for memory in [libc::SYS_mmap, libc::SYS_mprotect] {
         rules.insert(memory, vec![only(vec![argument(2, executable, 0)?])?]);
     }
+    // Pages are given back, and never arranged: an arm that chose larger ones would have bought time that no other arm has.
+    let all = u64::from(u32::MAX);
+    let advice = |advice: libc::c_int| argument(2, all, u64::from(advice.unsigned_abs())).and_then(|a| only(vec![a]));
+    rules.insert(libc::SYS_madvise, vec![advice(libc::MADV_DONTNEED)?, advice(libc::MADV_FREE)?]);
+    // As realloc(3) does. An old size of nothing would be a second view of shared memory.
+    let some =
+        SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0).map_err(|error| error.to_string())?;
+    let moved = argument(3, all, u64::from(libc::MREMAP_MAYMOVE.unsigned_abs()))?;
+    rules.insert(libc::SYS_mremap, vec![only(vec![some, moved])?]);
     rules.insert(libc::SYS_read, vec![of_fd(fd::GO)?]);
     // A kernel may end itself: then it has crashed.
     let abort = u64::from(libc::SIGABRT.unsigned_abs());
@@ -83,6 +93,9 @@ fn running_rules() -> Result<Rules, String> {
     rules.insert(libc::SYS_tgkill, vec![abort_only()?]);
     // What a kernel prints goes nowhere, and is no reason to end it.
     rules.insert(libc::SYS_write, vec![of_fd(1)?, of_fd(2)?, of_fd(fd::DONE)?]);
+    // The last words of the C library before it aborts.
+    rules.insert(libc::SYS_writev, vec![of_fd(2)?]);
+    rules.extend(plain(calls::IN_VAIN));
     Ok(rules)
 }
 
@@ -98,10 +111,17 @@ pub(super) fn building() -> Result<(), JailFault> {
     enter(step, building_rules().and_then(|rules| program(rules, SeccompAction::Allow, refused)))
 }
 
+/// Set in the numbers of x32 calls.
+const X32_BIT: i64 = 0x4000_0000;
+
 /// What is refused: among others a new process in a namespace of its own.
 fn building_rules() -> Result<Rules, String> {
     let mut rules = plain(calls::NOT_BUILDING);
     rules.extend(plain(calls::NOT_BUILDING_OLDER));
+    // The same calls by their other numbers, which the kernel may know beside (x32).
+    let other = |(number, rules): (&i64, &Vec<SeccompRule>)| (number | X32_BIT, rules.clone());
+    let others: Rules = rules.iter().map(other).collect();
+    rules.extend(others);
     let namespaces = [
         libc::CLONE_NEWUSER,
         libc::CLONE_NEWNS,
@@ -128,7 +148,7 @@ mod tests {
         program(running_rules().unwrap(), SeccompAction::Trap, SeccompAction::Allow).unwrap();
         program(building_rules().unwrap(), SeccompAction::Allow, SeccompAction::Errno(1)).unwrap();
         let mut seen = BTreeMap::new();
-        for (number, name) in [calls::RUNNING, calls::LOADING, calls::BY_ARGUMENT].concat() {
+        for (number, name) in [calls::RUNNING, calls::LOADING, calls::BY_ARGUMENT, calls::IN_VAIN].concat() {
             assert_eq!(seen.insert(number, name), None, "{name} is listed twice");
         }
         for (number, name) in calls::NOT_BUILDING {

@@ -1,14 +1,17 @@
 //! Landlock: which files and processes a worker reaches, enforced by the kernel for good.
 
+use std::path::Path;
+
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetCreated,
-    RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
+    RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
 use super::JailFault;
 
 /// Where the loader finds libraries. A kernel's own are loaded already; these are for the library of a vendor baseline.
-const LIBRARIES: [&str; 6] = ["/usr/lib", "/usr/local/lib", "/lib", "/lib64", "/usr/lib64", "/etc/ld.so.cache"];
+const LIBRARIES: [&str; 8] =
+    ["/usr/lib", "/usr/local/lib", "/lib", "/lib64", "/usr/lib64", "/etc/ld.so.cache", "/nix/store", "/gnu/store"];
 /// What a compiler needs beside its scratch folder.
 const TOOLS: [&str; 9] =
     ["/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/etc/alternatives", "/proc/cpuinfo", "/dev/null"];
@@ -59,17 +62,25 @@ pub(super) fn nothing() -> Result<(), JailFault> {
     closed().and_then(RulesetCreated::restrict_self).map(drop).map_err(rules("allow no files"))
 }
 
+/// Folders of a toolchain that stands outside the system's, beside its `bin`. Others of that prefix may be a person's.
+const TOOLCHAIN: [&str; 6] = ["bin", "lib", "lib32", "lib64", "libexec", "include"];
+
 /// Allows a compiler to read and execute tools, and to write in its scratch folder.
-pub(super) fn tools_and(scratch: &std::path::Path, tool: &std::path::Path) -> Result<u64, JailFault> {
+pub(super) fn tools_and(scratch: &Path, tool: &Path) -> Result<u64, JailFault> {
     let read = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::Execute;
-    // A toolchain beside its `bin`, or the one file that the user named.
-    let folder = tool.parent().filter(|folder| folder.ends_with("bin")).and_then(std::path::Path::parent);
-    let home = folder.filter(|home| home.parent().is_some()).unwrap_or(tool);
+    let tool = tool.canonicalize().map_err(super::system("find the compiler"))?;
+    let prefix = tool.parent().filter(|folder| folder.ends_with("bin")).and_then(Path::parent);
+    let home = prefix.map(|prefix| TOOLCHAIN.map(|part| prefix.join(part)));
+    let step = "allow tools and a scratch folder";
+    // A scratch folder that cannot be reached is no fault of the source.
+    let scratch = PathFd::new(scratch).map_err(|error| JailFault::Rules { step, reason: error.to_string() })?;
+    let scratch = PathBeneath::new(scratch, AccessFs::from_all(ABI::V7));
     let allowed = closed()
         .and_then(|set| set.add_rules(path_beneath_rules(TOOLS, read)))
-        .and_then(|set| set.add_rules(path_beneath_rules([home], read)))
+        .and_then(|set| set.add_rules(path_beneath_rules([&tool], read)))
+        .and_then(|set| set.add_rules(path_beneath_rules(home.into_iter().flatten(), read)))
         .and_then(|set| set.add_rules(path_beneath_rules(["/dev/null"], AccessFs::WriteFile)))
-        .and_then(|set| set.add_rules(path_beneath_rules([scratch], AccessFs::from_all(ABI::V7))));
-    let status = allowed.and_then(RulesetCreated::restrict_self).map_err(rules("allow tools only"))?;
+        .and_then(|set| set.add_rule(scratch));
+    let status = allowed.and_then(RulesetCreated::restrict_self).map_err(rules(step))?;
     Ok(enforced(&status.ruleset))
 }

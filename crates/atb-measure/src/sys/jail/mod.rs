@@ -38,6 +38,8 @@ pub struct Layers(u64);
 pub const LAYERS: [&str; 5] = ["identity", "landlock", "filter", "freeze", "gap"];
 
 impl Layers {
+    /// Another user, and no files or signals: what code is held by that may do as it likes within its process.
+    pub const HARMLESS: Self = Self(1 | 2);
     /// All layers.
     pub const ALL: Self = Self((1 << LAYERS.len()) - 1);
     /// Another user than root.
@@ -78,7 +80,7 @@ impl Layers {
 #[derive(Debug, thiserror::Error)]
 pub enum JailFault {
     /// A system call failed.
-    #[error("failed to {step}")]
+    #[error("failed to {step}: {source}")]
     System {
         /// What was being done.
         step: &'static str,
@@ -104,12 +106,12 @@ pub(crate) fn before_loading(layers: Layers, status_page: &mut Mapping) -> Resul
     if layers.has(Layers::IDENTITY) {
         become_nobody().map_err(system("become another user"))?;
     }
-    // No new processes for any user but root, also where the filter is missing.
-    process::limit_processes(0).map_err(system("limit processes"))?;
     if layers.has(Layers::LANDLOCK) {
         status_page.store(status::LANDLOCK, landlock::libraries_only()?);
     }
     if layers.has(Layers::FILTER) {
+        // The user's own limit, too, where that user is not root.
+        process::limit_processes(0).map_err(system("limit processes"))?;
         refusal::ends_the_process(status_page).map_err(system("handle refused calls"))?;
         filter::loading()?;
     }
@@ -123,8 +125,8 @@ pub(crate) fn for_building(
     scratch: &Path,
     tool: &Path,
 ) -> Result<(), JailFault> {
-    /// Processes of the user `nobody`; a compiler has three or four at a time.
-    const PROCESSES: u64 = 256;
+    /// Processes of the user `nobody`, whose others count too; a compiler has three or four at a time.
+    const PROCESSES: u64 = 4096;
     if layers.has(Layers::IDENTITY) && process::is_root() {
         become_nobody().map_err(system("become another user"))?;
         process::limit_processes(PROCESSES).map_err(system("limit processes"))?;
@@ -161,10 +163,16 @@ fn become_nobody() -> io::Result<()> {
     }
     let parent = process::parent();
     // SAFETY: plain system calls; an empty list of groups needs no pointer.
-    unsafe {
-        check(libc::setgroups(0, std::ptr::null()))?;
-        check(libc::setresgid(NOBODY, NOBODY, NOBODY))?;
-        check(libc::setresuid(NOBODY, NOBODY, NOBODY))?;
+    let changed = unsafe {
+        check(libc::setgroups(0, std::ptr::null()))
+            .and_then(|_| check(libc::setresgid(NOBODY, NOBODY, NOBODY)))
+            .and_then(|_| check(libc::setresuid(NOBODY, NOBODY, NOBODY)))
+    };
+    match changed {
+        Ok(_) => {}
+        // A root that may not change who it is, as in some containers, stays root: the level is then 1, and the row says `uid0`.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::EINVAL)) => return Ok(()),
+        Err(error) => return Err(error),
     }
     // The kernel forgets both when the identity changes. The code's file is reached through /proc/self until it is loaded.
     process::die_with_parent()?;
