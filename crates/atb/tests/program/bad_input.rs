@@ -235,7 +235,11 @@ fn a_folder_that_is_no_campaign_is_not_resumed_and_one_in_use_is_not_overwritten
     atb(here, &["tune", "--resume", "missing"]).expect(2, &["holds no atb.db"]);
     assert!(!here.join("missing").exists() && std::fs::read_dir(here.join("empty")).unwrap().next().is_none());
     let arguments = tune(".");
-    atb(here, &borrowed(&arguments)).expect(2, &["is not empty", "--resume"]);
+    let refused = atb(here, &borrowed(&arguments)).expect(2, &["is not empty", "--out"]);
+    assert!(!refused.all().contains("--resume"), "{}", refused.all());
+    std::fs::create_dir(here.join("begun")).unwrap();
+    std::fs::write(here.join("begun/campaign.toml"), "format = 1\n").unwrap();
+    atb(here, &borrowed(&tune("begun"))).expect(2, &["is not empty", "--resume"]);
     std::fs::create_dir(here.join("campaign")).unwrap();
     std::fs::write(here.join("campaign/atb.db"), "notes").unwrap();
     atb(here, &["tune", "--resume", "campaign"]).expect(2, &["ATB116", "campaign.toml"]);
@@ -258,4 +262,34 @@ fn a_wrong_command_line_exits_with_2() {
         let ran = atb(directory.path(), arguments).expect(2, &[]);
         assert!(ran.stdout.is_empty() && !ran.stderr.is_empty(), "{arguments:?}");
     }
+}
+
+/// A mount of its own, which only root or a user with namespaces can make.
+#[test]
+fn a_full_scratch_disk_is_not_the_candidates_fault() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let _one = measuring();
+    let home = tempfile::tempdir().unwrap();
+    let here = home.path();
+    // Compilers run as another user if root starts them.
+    std::fs::set_permissions(here, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::create_dir(here.join("disk")).unwrap();
+    std::fs::write(here.join("good.c"), format!("{CHAIN}{HEAD} {{ {CORRECT} }}")).unwrap();
+    let arguments = measuring_arguments("good.c").join(" ");
+    let script = format!(
+        "mount -t tmpfs -o size=64k,mode=1777 none disk || exit 99\nhead -c 60000 /dev/zero > disk/filler\n\
+         TMPDIR=$PWD/disk exec {} {arguments}",
+        crate::support::PROGRAM
+    );
+    let mut shell = std::process::Command::new("unshare");
+    shell.args(["-m", "sh", "-c", &script]);
+    crate::support::prepare(&mut shell, here);
+    let ran = complete(shell);
+    if ran.code() == 99 || ran.all().contains("unshare failed") {
+        println!("skipped (no mount namespace here: {})", ran.all().trim());
+        return;
+    }
+    let ran = ran.expect(1, &["ATB404", "No space left"]);
+    assert!(!ran.all().contains("ATB503"), "{}", ran.all());
+    assert_clean(here);
 }
