@@ -126,7 +126,7 @@ impl Link {
         self.slow_ppm = ppm;
     }
 
-    /// Sets the length of the delay of a [`Operation::Delay`] worker.
+    /// Sets the length of the delay of a worker that spins for a known time.
     pub fn delay(&mut self, delay: Nanos) {
         self.control.store(word::DELAY_NS, delay.get());
     }
