@@ -154,12 +154,13 @@ fn table(lines: &[Line], isolation: &str) -> String {
     let cheats = lines.iter().filter(|line| line.entry.is_cheat()).count();
     let _ = writeln!(
         text,
-        "\n{}: {caught} caught, {neutralised} neutralised, {} missed; {}: {} rejected; isolation {isolation}\n\
+        "\n{}: {caught} caught, {neutralised} neutralised, {} missed; {}: {} rejected; {} skipped for noise; isolation {isolation}\n\
          naive: what a harness in the candidate's own process would have credited, from one input and one check",
         number::count(cheats, "cheat"),
         count(Standing::Missed),
         number::count(lines.len() - cheats, "honest kernel"),
         count(Standing::Rejected),
+        count(Standing::Skipped),
     );
     text
 }
@@ -189,7 +190,7 @@ fn summary(lines: &[Line], isolation: &str) -> Value {
         "honest": lines.iter().filter(|line| !line.entry.is_cheat()).count(),
         "honest_rejected": ids(Standing::Rejected),
         "pending": [],
-        "skipped": [],
+        "skipped": ids(Standing::Skipped),
         "level": isolation,
         "rows": rows,
     })

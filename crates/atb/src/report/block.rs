@@ -31,7 +31,7 @@ pub struct BlockReport {
     pub attempt: u64,
     /// Pairs: runs per arm.
     pub pairs: usize,
-    /// False if the machine was not quiet.
+    /// False if the machine was not quiet, or workers were not isolated as asked.
     pub quiet: bool,
     /// Names of the timed shapes, cell by cell.
     pub shapes: Vec<String>,

@@ -304,7 +304,11 @@ fn checks_of(stored: &StoredBlock) -> Vec<Check> {
         ),
     };
     let quiet = stored.body.quiet;
-    let detail = if quiet { "the machine was quiet" } else { "the machine was not quiet: exploratory" };
+    let detail = if quiet {
+        "the machine was quiet"
+    } else {
+        "the machine was not quiet, or workers not isolated as asked: exploratory"
+    };
     let code = (!quiet).then(|| codes::NOT_QUIET.to_string());
     vec![outputs, Check { name: "quiet".to_owned(), passed: quiet, code, detail: detail.to_owned() }]
 }
@@ -328,7 +332,10 @@ pub(super) fn notices(records: &Records, conclusion: &Conclusion) -> Vec<String>
     let blocks = records.blocks.len();
     say(
         busy > 0,
-        format!("exploratory: the machine was not quiet in {busy} of {blocks} blocks, so this is no headline"),
+        format!(
+            "exploratory: in {busy} of {blocks} blocks the machine was not quiet, or workers were not isolated as the protocol asks, so \
+             this is no headline"
+        ),
     );
     let id = records.protocol.id();
     say(!id.starts_with("certified-"), format!("protocol {id} is not a certified one, so this is no headline"));

@@ -173,7 +173,7 @@ pub struct CampaignReport {
     pub judge: String,
     /// Isolation of workers, such as `L1+uid0`; empty if there was no session.
     pub isolation: String,
-    /// True if a block was measured although the machine was not quiet.
+    /// True if a block was measured although the machine was not quiet, or workers were not isolated as asked.
     pub exploratory: bool,
     /// `complete`, `interrupted`, `void` or `abandoned`; none if the campaign is still open.
     pub closed: Option<String>,

@@ -1,7 +1,7 @@
 //! Judging what became of an entry.
 
 use atb_core::codes::Code;
-use atb_core::outcome::Outcome;
+use atb_core::outcome::{Inconclusive, Outcome};
 
 use super::{Entry, Expected};
 use crate::campaign::ProbeEnd;
@@ -15,6 +15,8 @@ pub enum Standing {
     Neutralised,
     /// A cheat read faster than its honest twin, or was refused by a check that it is not for.
     Missed,
+    /// Its block was refused for noise twice: this machine does not tell.
+    Skipped,
     /// Honest code was measured.
     Admitted,
     /// Honest code was refused.
@@ -28,6 +30,7 @@ impl Standing {
             Self::Caught => "caught",
             Self::Neutralised => "neutralised",
             Self::Missed => "missed",
+            Self::Skipped => "skipped",
             Self::Admitted => "admitted",
             Self::Rejected => "rejected",
         }
@@ -54,13 +57,14 @@ pub struct Judged {
 pub fn judge(entry: &Entry, end: &ProbeEnd) -> Judged {
     let (outcome, detail) = match end {
         ProbeEnd::Fault(fault) => (fault.outcome, fault.detail.clone()),
-        ProbeEnd::Noise => (Outcome::Inconclusive(atb_core::outcome::Inconclusive::Noise), String::new()),
+        ProbeEnd::Noise => (Outcome::Inconclusive(Inconclusive::Noise), String::new()),
         ProbeEnd::Measured { over_twin, stopped } => {
             let ratio = over_twin.estimate.get();
             (stopped.map_or(over_twin.outcome.into(), Outcome::Quarantined), format!("{ratio:.3}x its honest twin"))
         }
     };
     let standing = match &entry.expected {
+        _ if outcome == Outcome::Inconclusive(Inconclusive::Noise) => Standing::Skipped,
         Expected::Measured if outcome.is_measured() => Standing::Admitted,
         Expected::Measured => Standing::Rejected,
         Expected::Caught(codes) => of_cheat(codes, outcome),
@@ -80,7 +84,6 @@ fn of_cheat(codes: &[Code], outcome: Outcome) -> Standing {
 #[cfg(test)]
 mod tests {
     use atb_core::codes;
-    use atb_core::outcome::Inconclusive;
 
     use super::*;
 
@@ -91,13 +94,19 @@ mod tests {
             (Outcome::Faster, Standing::Missed),
             (Outcome::Slower, Standing::Neutralised),
             (Outcome::Equivalent, Standing::Neutralised),
-            (Outcome::Inconclusive(Inconclusive::Noise), Standing::Neutralised),
+            (Outcome::Inconclusive(Inconclusive::Precision), Standing::Neutralised),
             (Outcome::Rejected(codes::FORBIDDEN_CALL), Standing::Caught),
             (Outcome::Crashed(codes::CRASHED), Standing::Missed),
             (Outcome::Quarantined(codes::QUARANTINE), Standing::Missed),
             (Outcome::NotQuiet, Standing::Missed),
         ] {
             assert_eq!(of_cheat(&codes, outcome), standing, "{outcome}");
+        }
+    }
+    #[test]
+    fn noise_is_neither_caught_nor_admitted() {
+        for entry in [crate::zoo::entries().unwrap().first().unwrap(), crate::zoo::entries().unwrap().last().unwrap()] {
+            assert_eq!(judge(entry, &ProbeEnd::Noise).standing, Standing::Skipped, "{}", entry.id);
         }
     }
 }
