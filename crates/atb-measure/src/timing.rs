@@ -107,12 +107,13 @@ impl Lab {
         let mut runs = Vec::new();
         let mut seeds = Vec::new();
         let total = plan.pairs * arms.len() as u64;
+        let calls = shared_calls(&arms.iter().map(|arm| arm.checked.calls()).collect::<Vec<_>>());
         for pair in 0..plan.pairs {
             let seed = pair_seed(self.key(), &plan.campaign, plan.phase, plan.index, plan.attempt, pair);
             let order = SplitMix64::new(self.plan_seed(&seed, "order")).permutation(arms.len());
             for arm in order {
                 progress(Progress { done: runs.len() as u64, total });
-                let run = self.run(&seed, &arms[arm], &mut windows_ns);
+                let run = self.run(&seed, &arms[arm], &calls[arm], &mut windows_ns);
                 let (cells, checks) = run.map_err(|fault| BlockFault { arm, fault })?;
                 runs.push(RunBody { pair, arm: arm as u64, cells, checks });
             }
@@ -157,10 +158,11 @@ impl Lab {
     ) -> Result<Vec<Vec<u64>>, Fault> {
         const WINDOWS: u32 = 15;
         let mut picos = vec![Vec::new(); codes.len()];
+        let calls = shared_calls(&codes.iter().map(|(code, _)| code.calls()).collect::<Vec<_>>());
         for round in 0..rounds {
             let context = format!("brief/{round}/{}", crate::sys::clock::now().get());
             for at in SplitMix64::new(self.plan_seed(&context, "order")).permutation(codes.len()) {
-                picos[at].push(self.brief_run(codes[at].0, &context, WINDOWS, codes[at].1)?);
+                picos[at].push(self.brief_run(codes[at].0, &calls[at], &context, WINDOWS, codes[at].1)?);
             }
         }
         Ok(picos)
@@ -169,6 +171,7 @@ impl Lab {
     fn brief_run(
         &mut self,
         code: &Checked,
+        calls: &[usize],
         context: &str,
         windows: u32,
         env: &[(String, String)],
@@ -179,7 +182,7 @@ impl Lab {
         };
         let cells = self.cells().to_vec();
         let mut total = 0;
-        for (cell, (shape, calls)) in (0_u16..).zip(cells.iter().zip(code.calls())) {
+        for (cell, (shape, &calls)) in (0_u16..).zip(cells.iter().zip(calls)) {
             let place = format!("layout/{}/{cell}", code.built().source());
             let (offset, padding) = Self::placement(&mut SplitMix64::new(self.plan_seed(context, &place)));
             let layout = self.layout(&shape.dims, calls, offset)?;
@@ -211,6 +214,7 @@ impl Lab {
         &mut self,
         seed: &str,
         arm: &Arm<'_>,
+        calls: &[usize],
         windows_ns: &mut u64,
     ) -> Result<(Vec<RunCellBody>, ChecksBody), Fault> {
         let streams = Streams {
@@ -224,7 +228,7 @@ impl Lab {
         let mut layouts = Vec::new();
         let mut memory = (64, 64);
         let (offset, padding) = Self::placement(&mut random);
-        for (shape, calls) in cells.iter().zip(arm.checked.calls()) {
+        for (shape, &calls) in cells.iter().zip(calls) {
             let layout = self.layout(&shape.dims, calls, offset)?;
             memory = (layout.memory.0.max(memory.0), layout.memory.1.max(memory.1));
             layouts.push(layout);
@@ -300,7 +304,32 @@ fn below(random: &mut SplitMix64, bound: u64) -> u64 {
     std::num::NonZeroU64::new(bound).map_or(0, |bound| random.below(bound))
 }
 
+/// Calls per window of arms that are compared, per arm and cell: the most of any arm whose own pilot chose at most twice as many.
+///
+/// Each call of a window has tensors of its own, so that arms with unlike numbers of calls meet unlike caches, for a whole block. Two
+/// pilots of the same code can disagree by half. Arms further apart keep their own numbers: a window of the slower would take too long.
+fn shared_calls(own: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let shared = |cell: usize, calls: usize| {
+        own.iter().filter_map(|arm| arm.get(cell).copied()).filter(|&other| other <= 2 * calls).fold(calls, usize::max)
+    };
+    own.iter().map(|arm| arm.iter().enumerate().map(|(cell, &calls)| shared(cell, calls)).collect()).collect()
+}
+
 fn arm_body(arm: &Arm<'_>) -> ArmBody {
     let built = arm.checked.built();
     ArmBody { role: arm.role, source: built.source(), artefact: built.artefact(), flags: built.flags().to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arms_that_are_close_have_the_same_number_of_calls() {
+        let shared = |own: &[&[usize]]| shared_calls(&own.iter().map(|arm| arm.to_vec()).collect::<Vec<_>>());
+        assert_eq!(shared(&[&[6], &[9]]), [[9], [9]]);
+        assert_eq!(shared(&[&[6], &[12], &[3]]), [[12], [12], [6]]);
+        assert_eq!(shared(&[&[3], &[240], &[1]]), [[3], [240], [1]], "forty times slower is not close");
+        assert_eq!(shared(&[&[3, 9], &[6, 9]]), [[6, 9], [6, 9]], "cell by cell");
+    }
 }

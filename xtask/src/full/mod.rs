@@ -36,6 +36,7 @@ pub(crate) fn run(tree: &Tree, arguments: &[&str]) -> Result<bool> {
             "--resume" => resumes = true,
             "--protocol" => protocol = rest.next().context("--protocol needs a name")?,
             "--page" => path = rest.next().context("--page needs a file")?,
+            option if option.starts_with('-') => bail!("unknown option {option}: see cargo xtask"),
             task => only.push(task),
         }
     }
@@ -52,10 +53,13 @@ pub(crate) fn run(tree: &Tree, arguments: &[&str]) -> Result<bool> {
     std::fs::create_dir_all(&scratch)?;
     let program = Program { path: path_of_program, scratch, protocol: protocol.to_owned() };
     let listed = program.json(&["task", "list"])?.answer;
-    let known =
-        listed["tasks"].as_array().context("the program lists tasks")?.iter().filter_map(|task| task["id"].as_str());
+    let known = listed["tasks"].as_array().context("the program lists tasks")?;
+    let known: Vec<&str> = known.iter().filter_map(|task| task["id"].as_str()).collect();
+    if let Some(task) = only.iter().find(|task| !known.contains(task)) {
+        bail!("no task {task}: there are {}", known.join(", "));
+    }
     let mut page = Page::new(protocol, Machine::of(&program.json(&["doctor"])?.answer));
-    for task in known.filter(|task| only.is_empty() || only.contains(task)) {
+    for task in known.iter().copied().filter(|task| only.is_empty() || only.contains(task)) {
         let shape = program.first_timed_shape(task)?;
         program.search(task, &shape, &mut page)?;
         program.compare_with_itself(task, &shape, &mut page)?;

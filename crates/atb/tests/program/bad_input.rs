@@ -172,7 +172,7 @@ fn a_compiler_that_is_missing_broken_or_endless_is_not_the_candidates_fault() {
     let directory = folder();
     let here = directory.path();
     let with = |compiler: &str| {
-        let mut arguments = ["measure", "it_chain", "good.c", "--out", "out"].map(str::to_owned).to_vec();
+        let mut arguments = ["measure", "it_chain", "good.c", "--out", "out", "--json"].map(str::to_owned).to_vec();
         arguments.extend(quick());
         let mut command = command(here, &borrowed(&arguments));
         command.env("ATB_CC", compiler);
@@ -196,8 +196,7 @@ fn a_compiler_that_is_missing_broken_or_endless_is_not_the_candidates_fault() {
     assert_clean(here);
     // A path relative to where the user is, not to where compilers run; good.c is the compiler baseline's own code.
     script("good-cc", "exec gcc \"$@\"");
-    let ran = with("./good-cc");
-    assert!([0, 15, 16, 17].contains(&ran.code()), "{}", ran.all());
+    with("./good-cc").expect_end();
     std::fs::remove_dir_all(here.join("out")).unwrap();
     with(&script("silent-cc", "exit 0")).expect(1, &["ATB505", "remedy: "]);
     with(&script("broken-cc", "echo internal compiler error >&2; exit 4"))

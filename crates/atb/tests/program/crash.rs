@@ -193,8 +193,7 @@ fn ctrl_c_ends_cleanly_and_the_campaign_goes_on() {
     assert_no_worker();
     let before = assert_kept(&db, &before, "SIGKILL");
     let ran = atb(here, &["tune", "--resume", "out", "--quiet", "--json"]);
-    assert!([0, 12, 15, 16, 17].contains(&ran.code()), "{}", ran.all());
-    assert!(ran.json()["outcome"].is_string());
+    ran.expect_end();
     assert_kept(&db, &before, "the end");
     assert_eq!(count(&db, "close"), 1);
 }
