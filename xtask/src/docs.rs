@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use atb_core::codes;
 use atb_core::protocol::schema::{FieldKind, FieldValue};
 use atb_core::protocol::{Cited, FIELDS, Field, Protocol, Sources};
+use atb_core::readout::Rules;
 
 use crate::tree::Tree;
 
@@ -70,6 +71,7 @@ fn protocol_document(tree: &Tree) -> Result<String> {
         let values: Vec<&Cited<FieldValue>> = cited.iter().filter_map(|fields| Some(&fields.get(at)?.1)).collect();
         text.push_str(&row(field, &values));
     }
+    text.push_str(&readout_section(tree)?);
     text.push_str(&sources_section(tree)?);
     Ok(text)
 }
@@ -112,6 +114,22 @@ fn range(kind: FieldKind) -> String {
         FieldKind::Real { min, max } => format!("{min} to {max}"),
         FieldKind::Texts { allowed } => allowed.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" "),
     }
+}
+
+/// The readout: rules that read the samples of a protocol, and measure nothing.
+fn readout_section(tree: &Tree) -> Result<String> {
+    let file = "protocol/paper-1.toml";
+    let rules = Rules::parse(file, &tree.read(file)?).with_context(|| format!("failed to read {file}"))?;
+    let mut text = format!(
+        "\n## readout\n\n`{}`: {}. Every report prints what these rules say beside its verdict, and why the two differ.\n\n\
+         | key | unit | range | meaning | value | source | locator |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+        rules.id(),
+        rules.title()
+    );
+    for (field, cited) in rules.cited() {
+        text.push_str(&row(field, &[cited]));
+    }
+    Ok(text)
 }
 
 fn sources_section(tree: &Tree) -> Result<String> {

@@ -16,5 +16,6 @@ pub mod ladder;
 pub mod outcome;
 pub mod protocol;
 pub mod quantity;
+pub mod readout;
 pub mod stats;
 pub mod task;

@@ -221,7 +221,7 @@ pub enum TaskCommand {
 pub enum ProtocolCommand {
     /// Print a protocol with values, units and sources
     Show {
-        /// certified-1, small-1, demo-1, or a file.
+        /// certified-1, small-1, demo-1, the readout paper-1, or a file.
         #[arg(default_value = "certified-1")]
         protocol: String,
     },

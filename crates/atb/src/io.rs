@@ -109,12 +109,19 @@ fn document_error(file: &str, field: &str, code: codes::Code, cause: Cause) -> D
 /// Names of the shipped protocols.
 pub const SHIPPED: &[&str] = &["certified-1", "small-1", "demo-1"];
 
+/// Name of the readout that ships: it reads what a protocol has measured, and measures nothing.
+pub const READOUT: &str = "paper-1";
+
 /// Loads a shipped protocol by name, or a protocol file.
 ///
 /// A file that carries a shipped id with other content is refused: a frozen protocol is not edited, it gets a new id.
 pub fn load_protocol(name: &str) -> Result<Protocol> {
     if let Some(text) = shipped_text(name) {
         return parse_protocol(&format!("built-in/{name}.toml"), text);
+    }
+    if name == READOUT {
+        let message = format!("{READOUT} is a readout, which every report prints; it measures nothing");
+        return Err(Error::Usage { message, remedy: format!("choose one of {}", SHIPPED.join(", ")) });
     }
     let path = Path::new(name);
     let text = read_text(path)?;

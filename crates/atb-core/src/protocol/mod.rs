@@ -193,7 +193,7 @@ pub(crate) fn name(item: &Item<'_>, text: &str) -> Result<String, DocumentError>
     Err(item.rule(codes::OUT_OF_RANGE, "an id has 1 to 64 of the characters a-z 0-9 - _ ."))
 }
 
-fn read_field(group: &Table<'_>, field: &'static Field) -> Result<Cited<FieldValue>, DocumentError> {
+pub(crate) fn read_field(group: &Table<'_>, field: &'static Field) -> Result<Cited<FieldValue>, DocumentError> {
     let (_, name) = field.split();
     let table = group.require(name)?.table()?;
     let value = read_value(&table.require("value")?, field)?;

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use atb_core::codes::{self, Code, CodeEntry};
-use atb_core::protocol::Protocol;
+use atb_core::protocol::schema::{Field, FieldValue};
+use atb_core::protocol::{Cited, Protocol};
+use atb_core::readout::{PAPER, Rules};
 use atb_core::task::{Dtype, Task};
 use serde_json::json;
 
@@ -141,6 +143,13 @@ fn new_task(context: &Context, dir: &Path) -> Result<u8> {
 
 pub(super) fn protocol(context: &Context, command: &ProtocolCommand) -> Result<u8> {
     match command {
+        ProtocolCommand::Show { protocol } if protocol == io::READOUT => {
+            let rules = Rules::parse("built-in/paper-1.toml", PAPER)?;
+            let text = format!("{}: {}\n{}", rules.id(), rules.title(), describe_fields(rules.cited()));
+            let fields = rules.cited().map(|(field, cited)| (field.key.to_owned(), json!(cited.value().to_string())));
+            let fields: serde_json::Map<_, _> = fields.collect();
+            context.output.result(&text, &json!({ "id": rules.id(), "title": rules.title(), "fields": fields }))
+        }
         ProtocolCommand::Show { protocol } => {
             let protocol = io::load_protocol(protocol)?;
             context.output.result(&describe_protocol(&protocol), &protocol.to_json())
@@ -169,9 +178,16 @@ pub(super) fn protocol(context: &Context, command: &ProtocolCommand) -> Result<u
 }
 
 fn describe_protocol(protocol: &Protocol) -> String {
-    let mut text = format!("{}: {}\ndigest {}\n", protocol.id(), protocol.title(), protocol.digest());
+    let fields = protocol.cited();
+    let fields = describe_fields(fields.iter().map(|(field, cited)| (*field, cited)));
+    format!("{}: {}\ndigest {}\n{fields}", protocol.id(), protocol.title(), protocol.digest())
+}
+
+/// Fields by group, each with its value, unit and provenance.
+fn describe_fields<'c>(fields: impl Iterator<Item = (&'static Field, &'c Cited<FieldValue>)>) -> String {
+    let mut text = String::new();
     let mut group = "";
-    for (field, cited) in protocol.cited() {
+    for (field, cited) in fields {
         let (this, name) = field.split();
         if this != group {
             let _ = write!(text, "\n[{this}]\n");

@@ -22,6 +22,8 @@ pub(super) struct Article {
     pub(super) verdict: Verdict,
     pub(super) notices: Vec<String>,
     pub(super) beside: Vec<Beside>,
+    /// What the paper's rules say, and why it differs.
+    pub(super) paper: Option<String>,
     pub(super) trust: Vec<String>,
     pub(super) tally: String,
     pub(super) strips: Vec<Strip>,
@@ -92,6 +94,7 @@ impl Article {
             verdict: verdict(report),
             notices: report.notices.clone(),
             beside: beside(report),
+            paper: report.conclusion.paper.as_ref().map(|paper| format!("{}: {}", paper.words(), paper.differs)),
             trust: trust(report),
             tally: tally(report),
             strips: strip::strips(report),

@@ -11,6 +11,7 @@ use atb_core::outcome::{Inconclusive, Outcome};
 use super::comparison::Comparison;
 use super::control::{self, Control, Standing, failed_clock};
 use super::gate::{GateReport, Stops};
+use super::paper::PaperReadout;
 use super::records::{Records, StoredBlock};
 use super::search::{Confirmation, outcome_of};
 use super::{ReportError, number, text};
@@ -32,6 +33,8 @@ pub struct Conclusion {
     pub root: Option<Comparison>,
     /// Without a keep: the last CONFIRM, candidate over parent.
     pub confirm: Option<Confirmation>,
+    /// What the paper's rules say of the same comparison.
+    pub paper: Option<PaperReadout>,
     /// Controls of the deciding block and its session.
     pub controls: Vec<Control>,
     /// What was checked on the way to the outcome.
@@ -61,6 +64,7 @@ impl Conclusion {
             naive: None,
             root: None,
             confirm: None,
+            paper: None,
             controls: Vec::new(),
             checks: Vec::new(),
         }
@@ -115,7 +119,14 @@ pub(super) fn conclude(records: &Records, stops: &Stops, gates: &[GateReport]) -
         conclusion.reason = format!("{}: the session is void, so this is no verdict", control.failure());
         conclusion.outcome = Outcome::Void(codes::CONTROL);
     }
+    conclusion.paper = paper_of(&conclusion, &block.body)?;
     Ok(conclusion)
+}
+
+/// The paper's readout of the comparison that the outcome speaks of.
+fn paper_of(conclusion: &Conclusion, block: &BlockBody) -> Result<Option<PaperReadout>, ReportError> {
+    let arms = conclusion.deciding().and_then(|of| Some((arm_of(block, of.base)?, arm_of(block, of.judged)?)));
+    arms.map(|(base, judged)| PaperReadout::of(block, base, judged, conclusion.outcome)).transpose()
 }
 
 /// The head over the baselines, from the REPORT block.
@@ -189,6 +200,7 @@ fn of_baselines(
         root: beside(Role::Compiler)?,
         headline: Some(headline),
         confirm: None,
+        paper: None,
         controls: Vec::new(),
         checks: Vec::new(),
     })

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::number::json_or_null;
-use super::{CampaignReport, Comparison};
+use super::number::{Rounded, json_or_null};
+use super::{CampaignReport, Comparison, PaperReadout};
 
 /// The object of `atb demo` and `atb tune`. The ratio is that of the head over the fastest baseline, from REPORT; without a keep
 /// ratio, bounds, `naive_ratio` and `root_ratio` are null. `n` counts the pairs of the deciding block, `refused` the refused rows,
@@ -22,6 +22,7 @@ pub fn campaign(report: &CampaignReport, db: &str) -> Value {
         "baseline": conclusion.baseline().map(atb_core::entry::Role::name),
         "naive_ratio": json_or_null(conclusion.naive.as_ref().and_then(Comparison::ratio)),
         "root_ratio": json_or_null(conclusion.root.as_ref().and_then(Comparison::ratio)),
+        "paper": conclusion.paper.as_ref().map(paper),
         "n": conclusion.pairs(),
         "kept": report.kept.len(),
         "refused": report.refusals.len(),
@@ -56,6 +57,7 @@ pub fn probe(report: &CampaignReport) -> Value {
         "hi": json_or_null(headline.and_then(Comparison::hi)),
         "baseline": conclusion.baseline().map(atb_core::entry::Role::name),
         "naive_ratio": json_or_null(conclusion.naive.as_ref().and_then(Comparison::ratio)),
+        "paper": conclusion.paper.as_ref().map(paper),
         "n": conclusion.pairs(),
         "checks": checks,
         "exploratory": report.exploratory,
@@ -63,5 +65,18 @@ pub fn probe(report: &CampaignReport) -> Value {
         "isolation": report.isolation,
         "machine": report.machine_line(),
         "notices": report.notices,
+    })
+}
+
+/// What the paper's rules say of the same samples.
+fn paper(paper: &PaperReadout) -> Value {
+    json!({
+        "rules": paper.rules,
+        "outcome": paper.readout.said.name(),
+        "ratio": json_or_null(Rounded::nearest(paper.readout.ratio)),
+        "naive_ratio": json_or_null(paper.naive.and_then(Rounded::nearest)),
+        "pairs": paper.readout.pairs,
+        "cv": paper.readout.cv.get(),
+        "differs": paper.differs,
     })
 }

@@ -12,6 +12,7 @@ pub(crate) mod fixture;
 mod gate;
 pub mod json;
 pub mod number;
+mod paper;
 mod records;
 mod search;
 pub mod terminal;
@@ -25,6 +26,7 @@ pub use conclusion::{Check, Conclusion};
 pub(crate) use control::failed_clock;
 pub use control::{Control, Standing};
 pub use gate::GateReport;
+pub use paper::PaperReadout;
 pub use search::{CandidateReport, Confirmation, Fate};
 
 use std::collections::BTreeSet;

@@ -111,6 +111,9 @@ fn beside(page: &mut Lines, report: &CampaignReport) {
     };
     ratio("naive ratio", &conclusion.naive, "over the naive baseline: no headline");
     ratio("root ratio", &conclusion.root, "over the compiler baseline, the root");
+    if let Some(paper) = &conclusion.paper {
+        page.fact("paper-1", &format!("{}: {}", paper.words(), paper.differs));
+    }
     if let Some(change) = conclusion.deciding().and_then(|comparison| comparison.detectable) {
         let power = number::confidence(report.protocol.statistics_power());
         let n = conclusion.pairs().unwrap_or(0);
