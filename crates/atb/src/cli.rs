@@ -67,6 +67,12 @@ pub enum Command {
         #[command(subcommand)]
         command: ProtocolCommand,
     },
+    /// Sentences with numbers, bound to the ledgers that they rest on
+    Claim {
+        /// What to do with claims.
+        #[command(subcommand)]
+        command: ClaimCommand,
+    },
     /// What a code such as ATB609 means
     Explain {
         /// The code; all codes if left out.
@@ -213,6 +219,23 @@ pub enum TaskCommand {
     New {
         /// The folder; its name is the task's id.
         dir: PathBuf,
+    },
+}
+
+/// `atb claim ...`.
+#[derive(Debug, Subcommand)]
+pub enum ClaimCommand {
+    /// Derive every claim again from raw samples, and look for its sentence
+    #[command(
+        after_help = "A claims file has one table per sentence:\n\n  format = 1\n\n  [[claim]]\n  id = \"gelu\"\n  sentence = \"1.23x over \
+                      the compiler baseline\"\n  document = \"README.md\"\n  ledger = \"results/gelu.db\"\n  field = \"root_ratio\"   # a \
+                      field of `atb report --json`\n  is = \"1.23\"            # or at_least, or at_most\n\nExample:\n  atb claim check \
+                      claims.toml"
+    )]
+    Check {
+        /// The claims file; its paths are relative to it.
+        #[arg(default_value = "claims.toml")]
+        file: PathBuf,
     },
 }
 

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod campaign;
+pub mod claims;
 pub mod cli;
 pub mod commands;
 pub mod error;

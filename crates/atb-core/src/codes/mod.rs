@@ -10,6 +10,7 @@ mod c400_preflight;
 mod c500_correctness;
 mod c600_timing;
 mod c700_anti_cheat;
+mod c900_claims;
 
 pub use c100_protocol::*;
 pub use c200_chain::*;
@@ -18,6 +19,7 @@ pub use c400_preflight::*;
 pub use c500_correctness::*;
 pub use c600_timing::*;
 pub use c700_anti_cheat::*;
+pub use c900_claims::*;
 
 use std::fmt;
 use std::str::FromStr;
@@ -92,6 +94,7 @@ pub fn all() -> impl Iterator<Item = &'static CodeEntry> {
         c500_correctness::REGISTRY,
         c600_timing::REGISTRY,
         c700_anti_cheat::REGISTRY,
+        c900_claims::REGISTRY,
     ]
     .into_iter()
     .flatten()

@@ -1,6 +1,7 @@
 //! The commands: each turns its arguments into work and returns the exit code.
 
 mod admit;
+mod claim;
 mod demo;
 mod doctor;
 mod documents;
@@ -18,7 +19,7 @@ use atb_core::task::{Shape, Task};
 use atb_ledger::Ledger;
 use clap::CommandFactory as _;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{ClaimCommand, Cli, Command};
 use crate::error::{Error, Result};
 use crate::io::Tasks;
 use output::Output;
@@ -37,6 +38,7 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Task { command } => documents::task(&context, &command),
         Command::Protocol { command } => documents::protocol(&context, &command),
         Command::Explain { code } => documents::explain(&context, code.as_deref()),
+        Command::Claim { command: ClaimCommand::Check { file } } => claim::check(&context, &file),
         Command::Doctor => doctor::run(&context),
         Command::Zoo(args) => zoo::run(&context, &args),
         Command::Completions { shell } => {
@@ -103,7 +105,7 @@ fn out_path(given: Option<&Path>, what: &str) -> PathBuf {
 }
 
 /// All rows of a ledger, for reports.
-fn ledger_rows(ledger: &Ledger) -> Result<crate::report::LedgerRows> {
+pub(crate) fn ledger_rows(ledger: &Ledger) -> Result<crate::report::LedgerRows> {
     use atb_core::entry::Chain;
     Ok(crate::report::LedgerRows {
         entries: ledger.rows(Chain::Entry)?,
