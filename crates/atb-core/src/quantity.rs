@@ -81,6 +81,12 @@ float_quantity!(
     EffectiveCount, "effective count", |v| v.is_finite() && v >= 0.0
 );
 
+mod statistic;
+pub use statistic::{
+    Bytes, BytesPerSecond, Change, ChiSquare, EValue, Flops, FlopsPerSecond, LogEvidence, LogVariance, Seconds, Share,
+    Slope, ZScore,
+};
+
 impl Relative {
     /// The size on the log scale, ln(1 + size): the half-width of the band in which two arms count as equal.
     pub fn log_margin(self) -> Result<LogRatio, QuantityError> {

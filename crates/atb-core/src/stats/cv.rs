@@ -3,10 +3,9 @@
 //! The gate is on the corrected CV of all runs; the others are printed beside it. None of them may be met by leaving
 //! runs out.
 
-use statrs::distribution::{ChiSquared, ContinuousCDF};
-
 use crate::quantity::{Cv, Probability, QuantityError, Reading};
 
+use super::distributions::chi_square_quantile;
 use super::{MAD_TO_SD, mad, mean, median_of_sorted, sorted, variance};
 
 /// Coefficients of variation of one arm's runs.
@@ -86,7 +85,7 @@ fn correction(n: usize) -> f64 {
 /// cv / sqrt(((u+2)/n - 1) cv^2 + u/(n-1)) with u = chi2 quantile of 1-conf at n-1 degrees of freedom.
 fn upper_limit(cv: f64, n: usize, conf: Probability) -> Option<f64> {
     let (n, df) = (n as f64, n as f64 - 1.0);
-    let u = ChiSquared::new(df).ok()?.inverse_cdf(1.0 - conf.get());
+    let u = chi_square_quantile(1.0 - conf.get(), df)?;
     let radicand = ((u + 2.0) / n - 1.0) * cv * cv + u / df;
     (radicand.is_finite() && radicand > 0.0).then(|| cv / radicand.sqrt())
 }

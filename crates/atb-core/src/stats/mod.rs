@@ -4,13 +4,32 @@
 //! verdict can be recomputed bit for bit from ledger rows. A module may not pool runs, drop a reading for its value,
 //! or look at more than one question.
 
+pub mod aggregate;
+pub mod bootstrap;
+pub mod closeness;
 pub mod cv;
+pub mod e_process;
+pub mod early_stopping;
+pub mod equivalence;
+pub mod multiplicity;
+pub mod null_planning;
 pub mod pairs;
+pub mod parity;
+pub mod percentile;
 pub mod planning;
+pub mod pooling;
+pub mod proportion;
+pub mod roofline;
+pub mod saturation;
+pub mod shrinkage;
 pub mod signed_rank;
 pub mod spending;
 pub mod splitmix;
+pub mod steady;
 pub mod summary;
+
+mod binomial;
+mod distributions;
 
 #[cfg(test)]
 mod properties;

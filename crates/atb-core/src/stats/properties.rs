@@ -1,5 +1,8 @@
 //! Laws that hold for all inputs, on random ones.
 
+mod collections;
+mod evidence;
+
 use proptest::prelude::*;
 
 use super::cv::{CrossRunCv, exceeds_cap};

@@ -1,26 +1,96 @@
-//! Every reference case of the statistics groups: relative 1e-9, absolute 1e-12 near zero.
+//! Every reference case of the statistics: relative 1e-9, absolute 1e-12 near zero.
 //!
-//! The reference values come from numpy, scipy and statsmodels. Each test asserts its number of cases and consumes every
-//! expected field, so neither a skipped case nor an unread field passes.
+//! The reference values come from numpy, scipy and statsmodels. One line of [`groups!`] names a group, its number of cases
+//! and the function that checks them; that makes its test. A group of the file without a line fails, and so does a
+//! field that nobody read.
 
+mod distributions;
+mod families;
+mod limits;
+mod machines;
+mod nulls;
+mod planning;
+mod runs;
 mod signed_rank;
-
-use std::num::NonZeroU32;
+mod tails;
+mod tasks;
 
 use serde_json::Value;
 
-use super::cv::{CrossRunCv, exceeds_cap};
-use super::spending::{e_threshold, level, min_pairs};
-use super::splitmix::SplitMix64;
-use super::summary::RunSummary;
-use super::{mean, sorted, summary, variance};
-use crate::ladder::{LadderInput, MeasuredOutcome, judge};
-use crate::quantity::{Cv, LogRatio, Probability, Reading, Relative, Seed};
+use crate::quantity::{LogRatio, LogSpread, Probability, Ratio, Reading, Relative, Share};
 
 const VECTORS: &str = include_str!("../../tests/data/stat-vectors.json");
 
-/// Input and expectation of every case of a group.
-pub(super) fn cases(group: &str) -> Vec<(Value, Value)> {
+/// Input and expectation of one case.
+type Case = (Value, Value);
+
+/// Makes a test of each group, and the list of all.
+macro_rules! groups {
+    ($($group:ident: $count:literal, $check:path;)*) => {
+        const GROUPS: &[(&str, usize)] = &[$((stringify!($group), $count)),*];
+
+        $(
+            #[test]
+            fn $group() {
+                let cases = cases(stringify!($group));
+                assert_eq!(cases.len(), $count);
+                $check(&cases);
+            }
+        )*
+    };
+}
+
+groups! {
+    per_run_summary: 3, runs::per_run_summary;
+    cross_run_cv: 5, runs::cross_run_cv;
+    steady_state: 3, runs::steady_state;
+    allclose: 4, runs::allclose;
+    paired_ratio: 8, signed_rank::paired_ratio;
+    signrank_k: 84, signed_rank::signrank_k;
+    signed_rank_external: 1, signed_rank::signed_rank_external;
+    outlier_tolerance: 25, signed_rank::outlier_tolerances;
+    verdict_ladder: 9, nulls::verdict_ladder;
+    tost: 4, nulls::tost;
+    eprocess: 4, nulls::e_process;
+    parity: 3, nulls::parity;
+    alpha_spending: 7, families::alpha_spending;
+    multiple_testing: 2, families::multiple_testing;
+    e_bh: 1, families::e_bh;
+    eb_shrinkage: 1, machines::eb_shrinkage;
+    cross_machine: 4, machines::cross_machine;
+    quantile_min_n: 10, tails::quantile_min_n;
+    quantile_order_stat_ci: 24, tails::quantile_order_stat_ci;
+    mlperf_early_stopping: 30, tails::mlperf_early_stopping;
+    roofline: 4, limits::roofline;
+    sol_score: 4, limits::sol_score;
+    saturation_two_arms: 2, limits::saturation_two_arms;
+    power_planning: 12, planning::power_planning;
+    aggregate_geomean: 1, tasks::aggregate_geomean;
+    proportion_ci: 5, tasks::proportion_ci;
+    bootstrap_tasks: 1, tasks::bootstrap_tasks;
+    special_functions: 47, distributions::special_functions;
+}
+
+#[test]
+fn every_group_of_the_file_is_run() {
+    let all: Value = serde_json::from_str(VECTORS).unwrap();
+    let mut in_file: Vec<&str> = all["vectors"].as_object().unwrap().keys().map(String::as_str).collect();
+    let mut run: Vec<&str> = GROUPS.iter().map(|(group, _)| *group).collect();
+    in_file.sort_unstable();
+    run.sort_unstable();
+    assert_eq!(run, in_file);
+    assert_eq!(GROUPS.iter().map(|(_, count)| count).sum::<usize>(), 308);
+}
+
+#[test]
+fn every_group_is_in_the_documents_table() {
+    let page = include_str!("../../../../docs/statistics.md");
+    let missing: Vec<&str> =
+        GROUPS.iter().map(|(group, _)| *group).filter(|group| !page.contains(&format!("`{group}`"))).collect();
+    assert!(missing.is_empty(), "docs/statistics.md does not name {missing:?}");
+}
+
+fn cases(group: &str) -> Vec<Case> {
     let all: Value = serde_json::from_str(VECTORS).unwrap();
     let cases = all["vectors"][group]["cases"].as_array().unwrap();
     cases.iter().map(|c| (c["input"].clone(), c["expect"].clone())).collect()
@@ -50,6 +120,34 @@ impl Expect {
         assert_eq!(self.take(key).as_u64(), Some(got as u64), "{key}");
     }
 
+    /// A count that is null where there is none.
+    fn optional(&mut self, key: &str, got: Option<usize>) {
+        assert_eq!(self.take(key).as_u64(), got.map(|got| got as u64), "{key}");
+    }
+
+    fn flag(&mut self, key: &str, got: bool) {
+        assert_eq!(self.take(key).as_bool(), Some(got), "{key}");
+    }
+
+    fn name(&mut self, key: &str, got: &str) {
+        assert_eq!(self.take(key).as_str(), Some(got), "{key}");
+    }
+
+    /// A list of numbers, of the same length.
+    fn numbers(&mut self, key: &str, got: &[f64]) {
+        let want = floats(&self.take(key));
+        assert_eq!(got.len(), want.len(), "{key}");
+        for (got, want) in got.iter().zip(want) {
+            close(key, *got, want);
+        }
+    }
+
+    /// A list of answers.
+    fn flags(&mut self, key: &str, got: &[bool]) {
+        let want: Vec<Value> = got.iter().map(|flag| Value::Bool(*flag)).collect();
+        assert_eq!(self.take(key), Value::Array(want), "{key}");
+    }
+
     fn finish(self) {
         assert!(self.0.is_empty(), "unread fields: {:?}", self.0.keys().collect::<Vec<_>>());
     }
@@ -59,6 +157,7 @@ fn float(value: &Value) -> f64 {
     match value.as_str() {
         Some("inf") => f64::INFINITY,
         Some("-inf") => f64::NEG_INFINITY,
+        Some("nan") => f64::NAN,
         Some(other) => panic!("not a number: {other}"),
         None => value.as_f64().unwrap(),
     }
@@ -86,143 +185,22 @@ fn probability(value: f64) -> Probability {
     Probability::new(value).unwrap()
 }
 
-#[test]
-fn per_run_summary() {
-    let cases = cases("per_run_summary");
-    for (input, expect) in &cases {
-        let run = RunSummary::of(&readings(&input["x"])).unwrap();
-        let mut e = Expect::of(expect);
-        e.count("n", run.n);
-        for (key, got) in [
-            ("median", run.median),
-            ("mean", run.mean),
-            ("min", run.min),
-            ("max", run.max),
-            ("q05", run.q05),
-            ("q20", run.q20),
-            ("q25", run.q25),
-            ("q75", run.q75),
-            ("q80", run.q80),
-            ("q95", run.q95),
-            ("q99", run.q99),
-        ] {
-            e.number(key, got.get());
-        }
-        e.number("sd_ddof1", run.sd.get());
-        e.number("rel_iqr", run.relative_iqr.get());
-        e.number("mad_raw", run.mad.get());
-        e.number("mad_scaled", run.mad_scaled.get());
-        e.count("n_modified_z_gt_10", run.outliers.unwrap());
-        e.number("lag1_autocorr", run.lag1.unwrap().get());
-        e.number("n_eff_ar1", run.n_eff.get());
-        e.finish();
-    }
-    assert_eq!(cases.len(), 3);
+fn count(value: &Value) -> usize {
+    usize::try_from(value.as_u64().unwrap()).unwrap()
 }
 
-#[test]
-fn cross_run_cv() {
-    let cases = cases("cross_run_cv");
-    let mut limits = 0;
-    for (input, expect) in &cases {
-        let runs = readings(&input["x"]);
-        let cv = CrossRunCv::of(&runs, probability(0.95)).unwrap();
-        let mut e = Expect::of(expect);
-        e.count("n", cv.n);
-        e.number("cv_raw", cv.raw.get());
-        e.number("cv_corrected", cv.corrected.get());
-        e.number("cv_lognormal", cv.lognormal.get());
-        let exceeds = exceeds_cap(&runs, Cv::new(0.05).unwrap()).unwrap();
-        assert_eq!(e.take("passes_5pct").as_bool(), Some(!exceeds));
-        // Three equal runs have no reference limit; ours is zero.
-        if e.has("cv_ucl95_mckay_vangel") {
-            limits += 1;
-            e.number("cv_ucl95_mckay_vangel", cv.upper.unwrap().get());
-        } else {
-            close("limit", cv.upper.unwrap().get(), 0.0);
-        }
-        e.finish();
-    }
-    assert_eq!((cases.len(), limits), (5, 4));
+fn spread(value: f64) -> LogSpread {
+    LogSpread::new(value).unwrap()
 }
 
-#[test]
-fn verdict_ladder() {
-    let cases = cases("verdict_ladder");
-    for (input, expect) in &cases {
-        let pairs = log_ratios(&floats(&input["d"]));
-        let delta = Relative::new(float(&input["delta"])).unwrap();
-        let verdict = judge(&LadderInput {
-            pairs: &pairs,
-            cycle_pairs: None,
-            delta,
-            conf: probability(float(&input["conf"])),
-            conf_equivalence: probability(0.90),
-            power: probability(0.8),
-            min_pairs: usize::try_from(input["min_pairs"].as_u64().unwrap()).unwrap(),
-            noise: false,
-        })
-        .unwrap();
-        let mut e = Expect::of(expect);
-        e.number("hl", verdict.estimate_log.get());
-        e.number("lo95", verdict.lo95.get());
-        e.number("hi95", verdict.hi95.get());
-        e.number("lo90", verdict.lo90.get());
-        e.number("hi90", verdict.hi90.get());
-        e.number("margin_log", delta.log_margin().unwrap().get());
-        let name = match verdict.outcome {
-            MeasuredOutcome::Faster => "faster",
-            MeasuredOutcome::Slower => "slower",
-            MeasuredOutcome::Equivalent => "equivalent",
-            MeasuredOutcome::Inconclusive(_) => "inconclusive",
-        };
-        assert_eq!(e.take("verdict").as_str(), Some(name), "{input}");
-        e.finish();
-    }
-    assert_eq!(cases.len(), 9);
+fn relative(value: f64) -> Relative {
+    Relative::new(value).unwrap()
 }
 
-#[test]
-fn alpha_spending() {
-    let cases = cases("alpha_spending");
-    for (input, expect) in &cases {
-        let j = u32::try_from(input["j"].as_u64().unwrap()).unwrap();
-        let level = level(probability(float(&input["alpha"])), NonZeroU32::new(j).unwrap()).unwrap();
-        let mut e = Expect::of(expect);
-        e.number("alpha_j", level.get());
-        e.number("threshold", e_threshold(level).unwrap().get());
-        e.count("min_pairs", min_pairs(level).unwrap() as usize);
-        e.finish();
-    }
-    assert_eq!(cases.len(), 7);
+fn ratio(value: f64) -> Ratio {
+    Ratio::new(value).unwrap()
 }
 
-#[test]
-fn bootstrap_tasks() {
-    let cases = cases("bootstrap_tasks");
-    for (input, expect) in &cases {
-        let mut e = Expect::of(expect);
-        let mut first = SplitMix64::new(Seed::new(42));
-        for want in e.take("splitmix_seed42_first4").as_array().unwrap() {
-            assert_eq!(want.as_str(), Some(first.next_u64().to_string().as_str()));
-        }
-        let logs: Vec<f64> = floats(&input["speedup"]).iter().map(|v| v.ln()).collect();
-        let size = std::num::NonZeroU64::new(logs.len() as u64).unwrap();
-        let mut draws = SplitMix64::new(Seed::new(input["seed"].as_u64().unwrap()));
-        let mut resample = || -> f64 {
-            let picked = (0..logs.len()).map(|_| usize::try_from(draws.below(size)).unwrap());
-            mean(&picked.map(|i| logs[i]).collect::<Vec<_>>())
-        };
-        let stats: Vec<f64> = (0..input["B"].as_u64().unwrap()).map(|_| resample()).collect();
-        for (got, want) in stats.iter().zip(floats(&e.take("first3_stat"))) {
-            close("first3_stat", *got, want);
-        }
-        let ordered = sorted(&stats);
-        for (p, want) in [0.025, 0.975].into_iter().zip(floats(&e.take("ci95"))) {
-            close("ci95", summary::type_7(&ordered, p).exp(), want);
-        }
-        e.number("boot_se_log", variance(&stats).sqrt());
-        e.finish();
-    }
-    assert_eq!(cases.len(), 1);
+fn share(value: f64) -> Share {
+    Share::new(value).unwrap()
 }
