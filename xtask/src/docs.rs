@@ -176,7 +176,7 @@ fn subject(hundred: u16) -> &'static str {
         6 => "timing samples and their statistics",
         7 => "results that are too good, or got in a way that does not count",
         8 => "registration",
-        9 => "claims",
+        9 => "claims and anchors",
         _ => "other",
     }
 }

@@ -9,6 +9,7 @@ mod docs;
 mod full;
 mod new;
 mod rust;
+mod simulate;
 mod tree;
 
 use std::process::ExitCode;
@@ -20,6 +21,7 @@ cargo xtask full [--protocol NAME] [--page FILE] [--resume] [--built] [TASK...]
                                                     the long measurements; writes docs/evidence.md (about an hour);
                                                     --resume keeps what an interrupted run has measured,
                                                     --built takes target/release/atb as it is
+cargo xtask simulate [--replicates N]               error rates of every rule where the truth is known; writes docs/simulation.md
 cargo xtask new gate|task|proposer|statistic NAME   write a skeleton and print what remains to be done";
 
 fn main() -> ExitCode {
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         ["docs"] => tree::Tree::find().and_then(|tree| docs::write(&tree)),
         ["docs", "--check"] => tree::Tree::find().and_then(|tree| docs::check(&tree)),
         ["full", tasks @ ..] => tree::Tree::find().and_then(|tree| full::run(&tree, tasks)),
+        ["simulate", arguments @ ..] => tree::Tree::find().and_then(|tree| simulate::run(&tree, arguments)),
         ["new", kind, name] => tree::Tree::find().and_then(|tree| new::run(&tree.root, kind, name)),
         _ => {
             eprintln!("{USAGE}");

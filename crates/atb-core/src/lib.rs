@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod anchor;
 pub mod canon;
 pub mod codes;
 pub mod comparison;

@@ -67,6 +67,12 @@ pub enum Command {
         #[command(subcommand)]
         command: ProtocolCommand,
     },
+    /// Figures that others have published, to be met here or explained
+    Anchor {
+        /// What to do with anchors.
+        #[command(subcommand)]
+        command: AnchorCommand,
+    },
     /// Sentences with numbers, bound to the ledgers that they rest on
     Claim {
         /// What to do with claims.
@@ -219,6 +225,39 @@ pub enum TaskCommand {
     New {
         /// The folder; its name is the task's id.
         dir: PathBuf,
+    },
+}
+
+/// `atb anchor ...`.
+#[derive(Debug, Subcommand)]
+pub enum AnchorCommand {
+    /// List the anchors
+    List,
+    /// Print an anchor, and whether its printed ratios can be those of its printed times
+    Show {
+        /// Its id.
+        id: String,
+    },
+    /// Measure an anchor that needs no graphics processor
+    Run {
+        /// Its id.
+        id: String,
+    },
+    /// Compare a campaign's ratio with a published one
+    #[command(
+        after_help = "Parity is a 90 % interval of ours / published within 0.9 to 1.1. A mismatch is a finding: it needs a mechanism with a \
+                      measurement that tells it from others.\n\nExample:\n  atb anchor report astra silu_and_mul atb-out/DIR/atb.db"
+    )]
+    Report {
+        /// Its id.
+        id: String,
+        /// Name of the figure.
+        figure: String,
+        /// The ledger.
+        db: PathBuf,
+        /// The campaign; the last one if left out.
+        #[arg(long, value_name = "ID")]
+        campaign: Option<String>,
     },
 }
 

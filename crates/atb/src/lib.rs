@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod anchors;
 pub mod campaign;
 pub mod claims;
 pub mod cli;

@@ -1,4 +1,4 @@
-//! 9xx: claims.
+//! 9xx: claims and anchors.
 
 super::codes! {
     CLAIM_DRIFT = 901, "a claim is not what its ledger gives";
@@ -13,4 +13,8 @@ super::codes! {
         "Nothing can be claimed from a ledger with a bad row, and a claim speaks of one campaign.";
         "The first bad row, or the campaigns that there are.";
         "Restore the ledger, or name the campaign."
+    ANCHOR_MISMATCH = 905, "a published figure is not met here, and no mechanism explains it";
+        "Our ratio over the published one lies outside 0.9 to 1.1. That is a finding, neither a win nor a loss, until a measurement tells why.";
+        "Our ratio over the published one with its 90 % interval.";
+        "Find what differs (bandwidth, launch overhead, a baseline that was improved, cache state, precision) and record it with its measurement."
 }

@@ -1,6 +1,7 @@
 //! The commands: each turns its arguments into work and returns the exit code.
 
 mod admit;
+mod anchor;
 mod claim;
 mod demo;
 mod doctor;
@@ -38,6 +39,7 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Task { command } => documents::task(&context, &command),
         Command::Protocol { command } => documents::protocol(&context, &command),
         Command::Explain { code } => documents::explain(&context, code.as_deref()),
+        Command::Anchor { command } => anchor::run(&context, &command),
         Command::Claim { command: ClaimCommand::Check { file } } => claim::check(&context, &file),
         Command::Doctor => doctor::run(&context),
         Command::Zoo(args) => zoo::run(&context, &args),
