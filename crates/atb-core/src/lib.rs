@@ -14,6 +14,7 @@ pub mod document;
 pub mod entry;
 pub mod gates;
 pub mod ladder;
+pub mod machine_time;
 pub mod outcome;
 pub mod protocol;
 pub mod quantity;

@@ -17,7 +17,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
                   atb task show softmax_rows             what a task asks for\n  \
                   atb measure softmax_rows mine.c        is my kernel faster than the fastest baseline?\n  \
                   atb tune matmul --iterations 24        search, keep, report\n  \
-                  atb verify atb-out/DIR/atb.db          recheck every row\n\nExit codes: 0 faster or ok, 1 harness, 2 usage, 10 refused or \
+                  atb verify atb-out/DIR/atb.db          recheck every row\n  \
+                  atb transfer a.db b.db c.db            does the gain carry over to other machines?\n\nExit codes: 0 faster or ok, 1 harness, 2 usage, 10 refused or \
                   bad ledger,\n11 candidate's fault, 12 quarantined, 13 not quiet,\n15 equivalent, 16 inconclusive, \
                   17 slower, 18 void or cancelled."
 )]
@@ -50,6 +51,8 @@ pub enum Command {
         /// The ledger, such as DIR/atb.db.
         db: PathBuf,
     },
+    /// Say whether a gain carries over to other machines, from their ledgers
+    Transfer(TransferArgs),
     /// Print a campaign's report again and rewrite its page
     Report {
         /// The campaign's folder.
@@ -152,6 +155,23 @@ pub struct MeasureArgs {
     /// Common measuring options.
     #[command(flatten)]
     pub measuring: MeasuringArgs,
+}
+
+/// Arguments of `atb transfer`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Each machine gives one ratio, against its own fastest baseline, from REPORT (atb tune) or PROBE (atb measure). Task, \
+                        shapes and protocol must be the same. Below three machines each speaks for itself. Exit code 0 only if the gain \
+                        transfers.\n\nExamples:\n  atb measure gelu_tanh mine.c --out here     on each machine\n  atb transfer \
+                        a/atb.db b/atb.db c/atb.db\n  atb transfer */atb.db --task gelu_tanh --json"
+)]
+pub struct TransferArgs {
+    /// Ledgers, such as DIR/atb.db; each is verified first.
+    #[arg(required = true, value_name = "DB")]
+    pub dbs: Vec<PathBuf>,
+    /// Only campaigns of this task, where the ledgers hold several.
+    #[arg(long, value_name = "TASK")]
+    pub task: Option<String>,
 }
 
 /// Arguments of `atb zoo`.

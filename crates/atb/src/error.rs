@@ -110,6 +110,24 @@ pub enum Error {
     /// A report could not be derived.
     #[error("failed to derive the report: {0}")]
     Report(#[from] crate::report::ReportError),
+    /// A ledger breaks a rule, so that nothing is concluded from it.
+    #[error("{code}: {}, {table} row {seq}: {reason}", path.display())]
+    #[diagnostic(help("ask its owner for the ledger as it was written; `atb verify` rechecks it"))]
+    BadLedger {
+        /// The ledger.
+        path: PathBuf,
+        /// The chain's table.
+        table: &'static str,
+        /// The first bad row.
+        seq: i64,
+        /// The rule.
+        code: Code,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Machines could not be put side by side.
+    #[error("{0}")]
+    Transfer(#[from] crate::transfer::TransferError),
     /// The page could not be rendered.
     #[error("failed to render the page: {0}")]
     Page(#[from] askama::Error),
@@ -123,8 +141,9 @@ impl Error {
             | Self::Unreadable { .. }
             | Self::UnknownTask { .. }
             | Self::Usage { .. }
+            | Self::Transfer(_)
             | Self::UnknownCode(_) => exit::USAGE,
-            Self::Open(_) | Self::Ingest(_) | Self::InUse { .. } => exit::REFUSED,
+            Self::Open(_) | Self::Ingest(_) | Self::InUse { .. } | Self::BadLedger { .. } => exit::REFUSED,
             Self::NotQuiet(_) | Self::Isolation { .. } => Outcome::NotQuiet.exit_code(),
             Self::Fault { fault, .. } if matches!(fault.outcome, Outcome::Cancelled | Outcome::Void(_)) => {
                 fault.outcome.exit_code()

@@ -14,4 +14,5 @@ pub mod error;
 pub mod io;
 pub mod page;
 pub mod report;
+pub mod transfer;
 pub mod zoo;

@@ -1,4 +1,4 @@
-//! 9xx: claims and anchors.
+//! 9xx: claims, anchors, and statements that rest on several ledgers.
 
 super::codes! {
     CLAIM_DRIFT = 901, "a claim is not what its ledger gives";
@@ -13,6 +13,10 @@ super::codes! {
         "Nothing can be claimed from a ledger with a bad row, and a claim speaks of one campaign.";
         "The first bad row, or the campaigns that there are.";
         "Restore the ledger, or name the campaign."
+    MIXED = 904, "the results do not answer one question";
+        "Machines are compared only on the same task, shapes and protocol, and each campaign counts once. Otherwise a difference between machines would be one of the questions.";
+        "The ledger and campaign that differ, and in what.";
+        "Name one task with --task, leave out the ledger, or measure again under the same protocol."
     ANCHOR_MISMATCH = 905, "a published figure is not met here, and no mechanism explains it";
         "Our ratio over the published one lies outside 0.9 to 1.1. That is a finding, neither a win nor a loss, until a measurement tells why.";
         "Our ratio over the published one with its 90 % interval.";

@@ -8,6 +8,7 @@ mod doctor;
 mod documents;
 mod measure;
 mod output;
+mod transfer;
 mod tune;
 mod verify;
 mod zoo;
@@ -35,6 +36,7 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Tune(args) => tune::run(&context, args),
         Command::Measure(args) => measure::run(&context, &args),
         Command::Verify { db } => verify::run(&context, &db),
+        Command::Transfer(args) => transfer::run(&context, &args),
         Command::Report { dir } => tune::report_again(&context, &dir),
         Command::Task { command } => documents::task(&context, &command),
         Command::Protocol { command } => documents::protocol(&context, &command),

@@ -1,6 +1,9 @@
 //! Commands that do not measure, and the form of their output.
 
-use crate::support::{PROGRAM, command, complete, json, measuring, prepare, run};
+use rusqlite::Connection;
+
+use crate::fixture;
+use crate::support::{PROGRAM, atb, command, complete, json, measuring, prepare, run};
 
 #[test]
 fn documents_are_shown_checked_and_compared() {
@@ -22,6 +25,25 @@ fn documents_are_shown_checked_and_compared() {
     assert!(exit == 0 && completions.contains("_atb"));
     let (exit, manual) = run(home.path(), "man");
     assert!(exit == 0 && manual.contains(".TH atb"));
+}
+
+#[test]
+fn an_edited_ledger_is_not_pooled() {
+    let home = tempfile::tempdir().unwrap();
+    let db = home.path().join("edited.db");
+    fixture::finished(&db);
+    let whole = atb(home.path(), &["transfer", "edited.db", "--json"]).expect(16, &[]).json();
+    assert_eq!((&whole["verdict"], &whole["pooled"]), (&"per_box_only".into(), &serde_json::Value::Null));
+    let connection = Connection::open(&db).unwrap();
+    let guard: String = connection
+        .query_row("SELECT sql FROM sqlite_schema WHERE name = 'entry_update'", [], |row| row.get(0))
+        .unwrap();
+    connection
+        .execute_batch(&format!("DROP TRIGGER entry_update; UPDATE entry SET at_ms = at_ms + 1 WHERE seq = 5; {guard}"))
+        .unwrap();
+    drop(connection);
+    atb(home.path(), &["transfer", "edited.db"])
+        .expect(10, &["ATB203", "edited.db, entry row 5", "remedy: ask its owner"]);
 }
 
 #[test]
