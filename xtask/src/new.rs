@@ -42,7 +42,7 @@ const PROPOSER_TODO: &[&str] = &[
 ];
 const STATISTIC_TODO: &[&str] = &[
     "add `pub mod NAME;` to crates/atb-core/src/stats/mod.rs",
-    "cite the method in the doc comment and pin reference values in the vectors tests",
+    "cite the method in the doc comment and pin reference values: a group in the vectors, its line in `groups!` and in docs/statistics.md",
     "keep the property tests: scale, order and arm swap",
     "cargo xtask check && cargo test -p atb-core",
 ];

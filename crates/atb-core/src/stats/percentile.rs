@@ -31,7 +31,7 @@ pub struct LeastReadings {
     pub upper: usize,
     /// Smallest and largest reading enclose it: 1 - p^n - (1-p)^n >= conf.
     pub enclosed: usize,
-    /// Both tails of the interval are equally likely to miss: p^n <= (1-conf)/2.
+    /// Each of the two bounds misses with at most half the risk: p^n and (1-p)^n <= (1-conf)/2.
     pub equal_tailed: usize,
 }
 
@@ -82,16 +82,11 @@ pub fn rank_bounds(n: usize, p: Probability, conf: Probability) -> Result<RankBo
 /// Source: the same law at its extreme ranks. Below `upper`, a printed bound would be invented.
 pub fn least_readings(p: Probability, conf: Probability) -> Result<LeastReadings, PercentileError> {
     let (p, conf) = (open(p)?, open(conf)?);
-    let upper = (1.0 - conf).ln() / p.ln();
-    let equal_tailed = ((1.0 - conf) / 2.0).ln() / p.ln();
-    // (1-p)^n adds at most a factor of two to the miss of the upper bound; the search ends below that.
-    let most = whole(equal_tailed.max(((1.0 - conf) / 2.0).ln() / (1.0 - p).ln()))?;
+    let upper = whole((1.0 - conf).ln() / p.ln())?;
+    // The likelier of the two misses decides. With half the risk for either the two together are within it, too.
+    let equal_tailed = whole(((1.0 - conf) / 2.0).ln() / p.max(1.0 - p).ln())?;
     let misses = |n: usize| p.powf(n as f64) + (1.0 - p).powf(n as f64) > 1.0 - conf + EPSILON;
-    Ok(LeastReadings {
-        upper: whole(upper)?,
-        enclosed: partition(most, misses) + 1,
-        equal_tailed: whole(equal_tailed)?,
-    })
+    Ok(LeastReadings { upper, enclosed: partition(equal_tailed - 1, misses) + 1, equal_tailed })
 }
 
 /// How many of 1..=n satisfy a condition that holds up to some number and then no more.
@@ -132,9 +127,8 @@ mod tests {
     fn bounds_appear_exactly_at_the_least_numbers() {
         for p in [0.2, 0.5, 0.9, 0.95, 0.99] {
             let least = least_readings(probability(p), probability(0.95)).unwrap();
-            let upper = |n: usize| rank_bounds(n, probability(p), probability(0.95)).unwrap().upper;
-            assert_eq!(upper(least.equal_tailed), Some(least.equal_tailed), "p {p}");
-            assert_eq!(upper(least.equal_tailed - 1), None, "p {p}");
+            let bounded = |n: usize| rank_bounds(n, probability(p), probability(0.95)).unwrap().coverage.is_some();
+            assert!(bounded(least.equal_tailed) && !bounded(least.equal_tailed - 1), "p {p}");
             let missed = |n: usize| p.powf(n as f64) + (1.0 - p).powf(n as f64);
             assert!(missed(least.enclosed) <= 0.05 && missed(least.enclosed - 1) > 0.05, "p {p}");
         }
