@@ -66,6 +66,8 @@ impl Roofline {
     }
 
     /// Where a time stands: impossible below (1 - tolerance) x bound, at the wall up to `headroom` x bound.
+    ///
+    /// Source: limits after SOL-ExecBench (0.02 and 1.10). The time must be per call, of the machine whose peaks were measured.
     pub fn standing(&self, time: Seconds, tolerance: Relative, headroom: Ratio) -> Result<Standing, RooflineError> {
         let (time, bound) = (time.get(), self.bound.get());
         if time <= 0.0 {

@@ -43,6 +43,9 @@ pub fn wall(bound: Option<Reading>, reported: &[Reading]) -> Option<Reading> {
 
 /// Judges two arms by the best time of each of their repeats at the end of the budget: at the wall is a repeat within
 /// wall x (1 + delta); the study is saturated if at least `least` of the repeats of both arms are.
+///
+/// Source: AutoTuneBench's ceiling effect (arXiv 2609.18123), made a rule here. Assumes the same budget for every repeat; one
+/// arm at the wall and the other not is a difference, and no saturation.
 pub fn saturation(
     best_a: &[Reading],
     best_b: &[Reading],
@@ -64,7 +67,7 @@ pub fn saturation(
 
 /// Iterations until a repeat's best time first reached the wall, counted from 1; none if it never did.
 ///
-/// `best` holds the best time after each iteration.
+/// `best` holds the best time after each iteration, and so never rises. Counts every iteration, failed candidates included.
 pub fn iterations_to_wall(best: &[Reading], wall: Reading, delta: Relative) -> Option<usize> {
     best.iter().position(|time| at_wall(*time, wall, delta)).map(|at| at + 1)
 }
