@@ -3,9 +3,11 @@
 use crate::entry::{BlockBody, Phase, Role};
 use crate::ladder::{self, LadderError, LadderInput, Verdict};
 use crate::protocol::Protocol;
-use crate::quantity::{Iterations, LogRatio, Nanos, Probability, QuantityError};
-use crate::stats::pairs::{CellTime, PairsError, log_ratios};
-use crate::stats::{median_of_sorted, sorted, spending};
+use crate::quantity::{Iterations, LogRatio, LogSpread, Nanos, Probability, QuantityError};
+use crate::stats::pairs::{CellTime, PairsError, log_ratios, log_spread};
+use crate::stats::pooling::{MachineEstimate, PoolingError};
+use crate::stats::shrinkage::shrink;
+use crate::stats::{mean, median_of_sorted, sorted, spending};
 
 /// Why a block gave no verdict.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -22,6 +24,9 @@ pub enum ComparisonError {
     /// The arms do not pair.
     #[error("failed to pair the runs")]
     Pairs(#[from] PairsError),
+    /// A list could not be shrunk.
+    #[error("failed to shrink a screen")]
+    Pooling(#[from] PoolingError),
     /// The ladder has no verdict.
     #[error("failed to judge the pairs")]
     Ladder(#[from] LadderError),
@@ -93,6 +98,29 @@ pub fn screen_ranking(block: &BlockBody) -> Result<Vec<(usize, LogRatio)>, Compa
     }
     ranking.sort_by(|(_, a), (_, b)| b.get().total_cmp(&a.get()));
     Ok(ranking)
+}
+
+/// What each candidate's screen is worth: its mean log ratio over the parent, shrunk towards the mean of all, since the best of a list is
+/// more often lucky than good. Per arm; nothing for a screen of fewer than two candidates. Shown beside a screen, and decides nothing.
+pub fn screen_shrunk(block: &BlockBody) -> Result<Vec<(usize, LogRatio)>, ComparisonError> {
+    let parent = arm_of(block, Role::Parent).ok_or(ComparisonError::Arm { arm: 0 })?;
+    let candidates = block.arms.iter().enumerate().filter(|(_, arm)| arm.role == Role::Candidate);
+    let arms: Vec<usize> = candidates.map(|(arm, _)| arm).collect();
+    if arms.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let pairs = arms.iter().map(|&arm| pair_ratios(block, parent, arm)).collect::<Result<Vec<_>, _>>()?;
+    // A handful of pairs does not tell the spread of one arm, so all arms share the mean variance.
+    let spreads = pairs.iter().map(|of| Ok(log_spread(of)?.get().powi(2))).collect::<Result<Vec<f64>, PairsError>>()?;
+    let pairs_each = block.seeds.len().max(1) as f64;
+    let standard_error = LogSpread::new((mean(&spreads) / pairs_each).sqrt())?;
+    let estimate = |of: &Vec<LogRatio>| {
+        let log_ratio = LogRatio::new(mean(&of.iter().map(|d| d.get()).collect::<Vec<_>>()))?;
+        Ok::<_, QuantityError>(MachineEstimate { log_ratio, standard_error })
+    };
+    let estimates = pairs.iter().map(estimate).collect::<Result<Vec<_>, _>>()?;
+    let shrunk = shrink(&estimates)?;
+    Ok(arms.into_iter().zip(shrunk.entries.into_iter().map(|entry| entry.log_ratio)).collect())
 }
 
 /// The baseline arm with the least time: verdicts and gates compare with it, whatever its kind.

@@ -2,6 +2,7 @@
 
 use atb_core::codes::Code;
 use atb_core::outcome::{Inconclusive, Outcome};
+use atb_core::quantity::Ratio;
 
 use super::mark::Mark;
 use super::path;
@@ -45,7 +46,8 @@ pub(super) fn checks(report: &CampaignReport) -> Table {
 }
 
 pub(super) fn candidates(report: &CampaignReport) -> Table {
-    let columns = ["#no.", "#gen.", "point or note", "#SCREEN", "#CONFIRM", "interval", "outcome", "why", "source"];
+    let columns =
+        ["#no.", "#gen.", "point or note", "#SCREEN", "#shrunk", "#CONFIRM", "interval", "outcome", "why", "source"];
     let mut table = Table::new("Candidates in the order in which they were proposed", &columns);
     for candidate in report.candidates.iter().take(path::SHOWN) {
         table.row(candidate_row(candidate));
@@ -55,13 +57,14 @@ pub(super) fn candidates(report: &CampaignReport) -> Table {
 }
 
 fn candidate_row(candidate: &CandidateReport) -> Vec<Cell> {
-    let screen = candidate.screen.and_then(Rounded::nearest).map_or_else(String::new, |ratio| ratio.to_string());
+    let ratio = |of: Option<Ratio>| of.and_then(Rounded::nearest).map_or_else(String::new, |ratio| ratio.to_string());
     let confirm = candidate.confirm.as_ref().map(|confirm| &confirm.comparison);
     vec![
         Cell::number(candidate.body.iteration.to_string()),
         Cell::number(candidate.body.generation.to_string()),
         Cell::long(text::clean(&candidate.body.note, 120)),
-        Cell::number(screen),
+        Cell::number(ratio(candidate.screen)),
+        Cell::number(ratio(candidate.shrunk)),
         Cell::number(confirm.map_or_else(String::new, |comparison| shown(comparison.ratio()))),
         Cell::number(confirm.map_or_else(String::new, crate::report::Comparison::interval)),
         Cell::mark(Mark::of_fate(candidate.fate)),

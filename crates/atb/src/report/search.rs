@@ -1,7 +1,7 @@
 //! The search path: what became of each candidate.
 
 use atb_core::codes::Code;
-use atb_core::comparison::{arm_of, confirm_level, screen_ranking};
+use atb_core::comparison::{arm_of, confirm_level, screen_ranking, screen_shrunk};
 use atb_core::entry::{CandidateBody, FaultBody, Phase, Role};
 use atb_core::ladder::{self, MeasuredOutcome};
 use atb_core::outcome::{Inconclusive, Outcome};
@@ -59,6 +59,8 @@ pub struct CandidateReport {
     pub body: CandidateBody,
     /// Median ratio over the parent in its SCREEN. It selects, and decides nothing.
     pub screen: Option<Ratio>,
+    /// The same, shrunk towards the mean of its SCREEN: what is to be expected of it, selection considered.
+    pub shrunk: Option<Ratio>,
     /// Its CONFIRM, if one was admitted.
     pub confirm: Option<Confirmation>,
     /// Its fault, with bounded evidence.
@@ -103,9 +105,11 @@ pub(super) fn candidates(
     let mut reports = Vec::new();
     for body in &records.candidates {
         let (screen, leads) = screen(body, records)?;
+        let shrunk = shrunk(body, records)?;
         let confirm = confirmation(body, records)?;
         let fault = records.faults.iter().find(|fault| fault.candidate == body.source).cloned();
-        let mut report = CandidateReport { body: body.clone(), screen, confirm, fault, fate: Fate::NotMeasured };
+        let mut report =
+            CandidateReport { body: body.clone(), screen, shrunk, confirm, fault, fate: Fate::NotMeasured };
         report.fate = fate(&report, leads, records, stops, conclusion)?;
         reports.push(report);
     }
@@ -119,6 +123,19 @@ fn screen(body: &CandidateBody, records: &Records) -> Result<(Option<Ratio>, boo
         for (place, (arm, log)) in screen_ranking(&stored.body)?.into_iter().enumerate() {
             if stored.body.arms.get(arm).is_some_and(|arm| arm.source == body.source) {
                 last = (Some(log.ratio()?), place == 0 && log.get() > 0.0);
+            }
+        }
+    }
+    Ok(last)
+}
+
+/// The last SCREEN's ratio, shrunk.
+fn shrunk(body: &CandidateBody, records: &Records) -> Result<Option<Ratio>, ReportError> {
+    let mut last = None;
+    for stored in records.phase(Phase::Screen) {
+        for (arm, log) in screen_shrunk(&stored.body)? {
+            if stored.body.arms.get(arm).is_some_and(|arm| arm.source == body.source) {
+                last = Some(log.ratio()?);
             }
         }
     }

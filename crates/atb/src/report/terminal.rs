@@ -3,6 +3,7 @@
 use atb_core::entry::Role;
 use atb_core::ladder::Verdict;
 use atb_core::outcome::Outcome;
+use atb_core::quantity::Ratio;
 
 use super::block::ArmCell;
 use super::number::{self, Rounded, TimeUnit, shown};
@@ -173,7 +174,10 @@ fn search(page: &mut Lines, report: &CampaignReport) {
         count(|fate| matches!(fate, Fate::Fault(_))),
         count(|fate| matches!(fate, Fate::Quarantined(_))),
     ));
-    page.line(&format!("{INDENT}{:>3} {:>3}  {:>7}  {:23}  point or note", "#", "gen", "screen", "outcome"));
+    page.line(&format!(
+        "{INDENT}{:>3} {:>3}  {:>7} {:>7}  {:23}  point or note",
+        "#", "gen", "screen", "shrunk", "outcome"
+    ));
     for candidate in &report.candidates {
         page.line(&candidate_line(candidate));
         if let Some(confirm) = &candidate.confirm {
@@ -185,10 +189,17 @@ fn search(page: &mut Lines, report: &CampaignReport) {
 }
 
 fn candidate_line(candidate: &CandidateReport) -> String {
-    let screen = candidate.screen.and_then(Rounded::nearest).map_or_else(|| "-".to_owned(), |ratio| ratio.to_string());
+    let ratio =
+        |of: Option<Ratio>| of.and_then(Rounded::nearest).map_or_else(|| "-".to_owned(), |ratio| ratio.to_string());
+    let (screen, shrunk) = (ratio(candidate.screen), ratio(candidate.shrunk));
     let body = &candidate.body;
     let note = text::clean(&body.note, 200);
-    format!("{INDENT}{:>3} {:>3}  {screen:>7}  {:23}  {note}", body.iteration, body.generation, candidate.fate.words())
+    format!(
+        "{INDENT}{:>3} {:>3}  {screen:>7} {shrunk:>7}  {:23}  {note}",
+        body.iteration,
+        body.generation,
+        candidate.fate.words()
+    )
 }
 
 /// What did not pass.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::fixture::{self, Ledger};
 use super::number::Rounded;
-use super::{CampaignReport, Fate, LedgerRows, ReportError, Standing, derive, json, terminal};
+use super::{CampaignReport, CandidateReport, Fate, LedgerRows, ReportError, Standing, derive, json, terminal};
 
 fn blocks(rows: &LedgerRows, phase: Phase) -> Vec<BlockBody> {
     let blocks = rows.entries.iter().filter(|row| row.kind == "block");
@@ -61,6 +61,27 @@ fn the_search_path_says_what_became_of_each_candidate() {
     assert!(report.candidates[0].confirm.as_ref().unwrap().keeps);
     assert_eq!(report.gates.len(), 14);
     assert!(report.gates.iter().all(|gate| gate.repeats == Some(true)));
+}
+
+#[test]
+fn a_screen_stands_beside_what_it_is_worth() {
+    let report = derive(&fixture::demo(1.21).rows, "c1").unwrap();
+    let read = |of: &CandidateReport| (of.screen.unwrap().get(), of.shrunk.unwrap().get());
+    let (best, worst) = (read(&report.candidates[0]), read(&report.candidates[1]));
+    // True differences of 20 % and runs that scatter by some 0.4 %: hardly shrunk, and towards the middle.
+    assert!(best.1 < best.0 && best.0 - best.1 < 0.01, "{best:?}");
+    assert!(worst.1 > worst.0 && worst.1 - worst.0 < 0.01, "{worst:?}");
+    assert_eq!(report.candidates[5].shrunk, None, "it failed before its screen");
+    // No-ops: the best of them is worth what all of them are.
+    let mut ledger = Ledger::new("c1", "tune", "gelu_tanh", &["a"]);
+    let root = ledger.source(Role::Compiler);
+    let mut arms = vec![(Role::Parent, root, 1.0)];
+    arms.extend((1..=6).map(|at| (Role::Candidate, ledger.candidate(at, 1, "x"), 1.0)));
+    ledger.block(Phase::Screen, 1, 5, &arms);
+    let report = derive(&ledger.rows, "c1").unwrap();
+    let lead = |of: fn(&CandidateReport) -> f64| report.candidates.iter().map(of).fold(0.0, f64::max);
+    let (screen, shrunk) = (lead(|of| of.screen.unwrap().get()), lead(|of| of.shrunk.unwrap().get()));
+    assert!(shrunk < screen && (shrunk - 1.0).abs() < 0.003, "{screen} {shrunk}");
 }
 
 #[test]
