@@ -27,7 +27,7 @@ const TASK_TODO: &[&str] = &[
     "cargo run --release -- tune NAME --protocol small-1",
 ];
 const GATE_TODO: &[&str] = &[
-    "add `pub mod NAME;` to crates/atb-core/src/gates.rs and call the gate where the others are called",
+    "add `mod NAME;` to crates/atb-core/src/gates/mod.rs and call the gate in `of_samples` there, or in crates/atb/src/campaign/gates.rs",
     "register a code in crates/atb-core/src/codes/c700_anti_cheat.rs (next free number) and write cases/ATBnnn.md",
     "take the limit from a protocol field; a new field goes into protocol/schema.rs and every protocol/*.toml, with its source",
     "add one honest and one cheating fixture under fixtures/",

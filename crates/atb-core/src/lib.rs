@@ -19,5 +19,6 @@ pub mod outcome;
 pub mod protocol;
 pub mod quantity;
 pub mod readout;
+pub mod similarity;
 pub mod stats;
 pub mod task;

@@ -398,7 +398,7 @@ BEGIN
     WHERE (length(NEW.hash) = 64 AND length(CAST(NEW.hash AS BLOB)) = 64 AND NEW.hash NOT GLOB '*[^0-9a-f]*') IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB209 time runs backwards')
     WHERE (NEW.at_ms > 0 AND NEW.at_ms >= ifnull((SELECT at_ms FROM gate WHERE seq = NEW.seq - 1), 0)) IS NOT TRUE;
-    SELECT RAISE(ABORT, 'ATB204 the kind is unknown') WHERE (NEW.kind = 'decision') IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB204 the kind is unknown') WHERE (NEW.kind IN ('decision', 'ruling')) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB205 the body is not one JSON object without white space')
     WHERE (CASE WHEN json_valid(NEW.body) THEN json_type(NEW.body) = 'object' AND json(NEW.body) = NEW.body END) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB205 the body escapes characters that canonical JSON does not escape, or escapes them otherwise')
@@ -416,19 +416,34 @@ BEGIN
         SELECT 1 FROM json_tree(NEW.body)
         WHERE (type = 'real' OR type = 'integer' AND (typeof(atom) <> 'integer' OR atom = 0 AND (NEW.body -> fullkey) <> '0'))
             AND path NOT GLOB '*.windows');
-    SELECT RAISE(ABORT, 'ATB205 the body does not have the form of a gate decision')
-    WHERE ((SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(NEW.body) ORDER BY key))
-        = 'block:integer candidate:text code:text decision:text format:integer gate:text limit:text observed:text role:text source:text'
+    SELECT RAISE(ABORT, 'ATB205 the body does not have the form of a gate decision or of a ruling')
+    WHERE ((SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(NEW.body) ORDER BY key)) = CASE NEW.kind
+            WHEN 'decision' THEN 'block:integer candidate:text code:text decision:text format:integer gate:text limit:text observed:text role:text source:text'
+            WHEN 'ruling' THEN 'by:text decision:text format:integer gate:integer number:integer reason:text' END
         AND json_extract(NEW.body, '$.format') = 1
-        AND json_extract(NEW.body, '$.decision') IN ('pass', 'quarantine', 'reject')) IS NOT TRUE;
+        AND CASE NEW.kind
+            WHEN 'decision' THEN json_extract(NEW.body, '$.decision') IN ('pass', 'flag', 'quarantine', 'reject')
+            WHEN 'ruling' THEN json_extract(NEW.body, '$.decision') IN ('release', 'reject') END) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB211 the key is not the key of the body')
-    WHERE (NEW.key = json_extract(NEW.body, '$.block') || '/' || json_extract(NEW.body, '$.gate') || '/' || json_extract(NEW.body, '$.candidate'))
-        IS NOT TRUE;
+    WHERE (NEW.key = CASE NEW.kind
+        WHEN 'decision' THEN json_extract(NEW.body, '$.block') || '/' || json_extract(NEW.body, '$.gate') || '/' || json_extract(NEW.body, '$.candidate')
+        WHEN 'ruling' THEN json_extract(NEW.body, '$.gate') || '/' || json_extract(NEW.body, '$.number') END) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB303 a row with this kind and key exists')
     WHERE (NOT EXISTS (SELECT 1 FROM gate WHERE kind = NEW.kind AND key = NEW.key)) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB206 the gate cites an arm that no block has')
-    WHERE (EXISTS (SELECT 1 FROM arm WHERE entry = json_extract(NEW.body, '$.block')
+    WHERE NEW.kind = 'decision' AND (EXISTS (SELECT 1 FROM arm WHERE entry = json_extract(NEW.body, '$.block')
         AND role = json_extract(NEW.body, '$.role') AND source = json_extract(NEW.body, '$.candidate'))) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB206 the ruling cites a decision that no gate made')
+    WHERE NEW.kind = 'ruling' AND (EXISTS (
+        SELECT 1 FROM gate WHERE kind = 'decision' AND seq = json_extract(NEW.body, '$.gate'))) IS NOT TRUE;
+    -- What passed needs no ruling, and noise (ATB609) is measured again, never released.
+    SELECT RAISE(ABORT, 'ATB215 the ruling does not say who and why, or does not follow')
+    WHERE NEW.kind = 'ruling' AND (EXISTS (
+            SELECT 1 FROM gate WHERE kind = 'decision' AND seq = json_extract(NEW.body, '$.gate')
+                AND json_extract(body, '$.decision') IN ('flag', 'quarantine') AND json_extract(body, '$.code') <> 'ATB609')
+        AND trim(json_extract(NEW.body, '$.by')) <> '' AND trim(json_extract(NEW.body, '$.reason')) <> ''
+        AND json_extract(NEW.body, '$.number') = 1 + (
+            SELECT count(*) FROM gate WHERE kind = 'ruling' AND json_extract(body, '$.gate') = json_extract(NEW.body, '$.gate'))) IS NOT TRUE;
 END;
 
 CREATE TRIGGER refusal_append BEFORE INSERT ON refusal

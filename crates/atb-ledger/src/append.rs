@@ -2,7 +2,7 @@
 
 use atb_core::canon::{Digest, canonical};
 use atb_core::codes::Code;
-use atb_core::entry::{Body, Chain, FORMAT, GateBody, RefusalBody, Row};
+use atb_core::entry::{Body, Chain, FORMAT, GateBody, RefusalBody, Row, RulingBody};
 use rusqlite::{Transaction, TransactionBehavior};
 
 use crate::error::IngestError;
@@ -51,6 +51,11 @@ impl Ledger {
     /// Appends a gate decision.
     pub fn record_gate(&mut self, body: &GateBody, at_ms: i64) -> Result<Admitted, IngestError> {
         self.insert(Chain::Gate, GateBody::KIND, &body.key(), &canonical(body)?, at_ms)
+    }
+
+    /// Appends a person's ruling on a gate's decision.
+    pub fn record_ruling(&mut self, body: &RulingBody, at_ms: i64) -> Result<Admitted, IngestError> {
+        self.insert(Chain::Gate, RulingBody::KIND, &body.key(), &canonical(body)?, at_ms)
     }
 
     fn keep_refusal(&mut self, code: Code, kind: &str, key: &str, text: &str, at_ms: i64) -> Result<(), IngestError> {

@@ -3,6 +3,7 @@
 use atb_core::canon::Digest;
 use atb_core::codes;
 use atb_core::entry::{Body, Chain, Row};
+use atb_core::gates::Ruled;
 
 use crate::append::Admitted;
 use crate::error::OpenError;
@@ -35,6 +36,13 @@ impl Ledger {
     pub fn admitted<B: Body>(&self, key: &str) -> Result<Option<Admitted>, OpenError> {
         let rows = self.select(Chain::Entry, "WHERE kind = ?1 AND key = ?2", [B::KIND, key])?;
         Ok(rows.first().map(Admitted::of))
+    }
+
+    /// The decisions of all gates with the rulings on them.
+    pub fn decisions(&self) -> Result<Vec<Ruled>, OpenError> {
+        Ruled::read(&self.rows(Chain::Gate)?).map_err(|(seq, error)| {
+            OpenError::new(codes::SHAPE, &self.path, format!("gate row {seq} does not parse: {error}"))
+        })
     }
 
     /// Number of rows of a chain and the hash of the last.

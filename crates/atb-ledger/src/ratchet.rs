@@ -2,7 +2,8 @@
 
 use atb_core::codes;
 use atb_core::comparison::{ComparisonError, compare, confirm_level};
-use atb_core::entry::{BlockBody, Body as _, Chain, FORMAT, GateBody, KeepBody, Phase, ProtocolBody, Role};
+use atb_core::entry::{BlockBody, Body as _, FORMAT, KeepBody, Phase, ProtocolBody, Role};
+use atb_core::gates::Ruled;
 use atb_core::ladder;
 use atb_core::protocol::Protocol;
 
@@ -73,11 +74,10 @@ impl Ledger {
         Ok(RatchetDecision::Kept(Parent { keep }))
     }
 
-    /// True if a gate did not pass the block.
+    /// True if a gate stopped the block, and nobody has released it.
     fn is_stopped(&self, block: i64) -> Result<bool, OpenError> {
-        let gates = self.rows(Chain::Gate)?;
-        let stops = |gate: &GateBody| i64::try_from(gate.block) == Ok(block) && gate.decision != "pass";
-        // A decision that does not parse stops too.
-        Ok(gates.iter().any(|row| serde_json::from_str(&row.body).map_or(true, |gate| stops(&gate))))
+        // A decision that does not parse is an error, and stops too.
+        let stops = |gate: &Ruled| i64::try_from(gate.body.block) == Ok(block) && gate.standing().stops();
+        Ok(self.decisions()?.iter().any(stops))
     }
 }

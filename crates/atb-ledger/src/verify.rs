@@ -7,8 +7,9 @@ use atb_core::canon::Digest;
 use atb_core::codes::{self, Code};
 use atb_core::entry::{
     BaselineBody, BlockBody, Body as _, CampaignBody, CandidateBody, Chain, CloseBody, FaultBody, GateBody, KeepBody,
-    ProtocolBody, RefusalBody, Row, SessionBody, TaskBody, key_commitment, pair_seed,
+    ProtocolBody, RefusalBody, Row, RulingBody, SessionBody, TaskBody, key_commitment, pair_seed,
 };
+use atb_core::gates::Ruled;
 use atb_core::protocol::Protocol;
 
 use crate::error::OpenError;
@@ -80,18 +81,18 @@ fn first_bad(entries: &[Row], gates: &[Row], refusals: &[Row]) -> Option<Bad> {
     uncited.or_else(|| stopped_keep(entries, gates).map(|seq| bad(Chain::Entry, seq, codes::RATCHET)))
 }
 
-/// The first keep of a block that a gate did not pass; the ratchet writes none.
+/// The first keep of a block that a gate had stopped and nobody had released; the ratchet writes none.
 fn stopped_keep(entries: &[Row], gates: &[Row]) -> Option<i64> {
-    let stops: Vec<u64> = gates
-        .iter()
-        .filter_map(|row| parse::<GateBody>(row).ok())
-        .filter_map(|gate| (gate.decision != "pass").then_some(gate.block))
-        .collect();
-    let keeps = entries.iter().filter(|row| row.kind == KeepBody::KIND);
-    keeps.filter(|row| parse::<KeepBody>(row).is_ok_and(|keep| stops.contains(&keep.block))).map(|row| row.seq).next()
+    let decisions = Ruled::read(gates).unwrap_or_default();
+    let stopped = |block: u64, at_ms| decisions.iter().any(|gate| gate.body.block == block && gate.stopped_at(at_ms));
+    let mut keeps = entries.iter().filter(|row| row.kind == KeepBody::KIND);
+    keeps.find(|row| parse::<KeepBody>(row).is_ok_and(|keep| stopped(keep.block, row.at_ms))).map(|row| row.seq)
 }
 
 fn gate_cites(row: &Row, entries: &[Row]) -> Result<(), Code> {
+    if row.kind == RulingBody::KIND {
+        return Ok(());
+    }
     let gate: GateBody = parse(row)?;
     let block = entries.iter().find(|entry| u64::try_from(entry.seq) == Ok(gate.block) && entry.kind == "block");
     let block: BlockBody = parse(block.ok_or(codes::CITATION)?)?;
@@ -102,6 +103,7 @@ fn gate_cites(row: &Row, entries: &[Row]) -> Result<(), Code> {
 /// What SQL cannot check: typed bodies, digests, verdicts and keys.
 fn deeper(chain: Chain, row: &Row, entries: &[Row]) -> Result<(), Code> {
     match (chain, row.kind.as_str()) {
+        (Chain::Gate, RulingBody::KIND) => parse::<RulingBody>(row).map(drop),
         (Chain::Gate, _) => parse::<GateBody>(row).map(drop),
         (Chain::Refusal, _) => parse::<RefusalBody>(row).map(drop),
         (Chain::Entry, ProtocolBody::KIND) => {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use atb_core::canon::Digest;
 use atb_core::codes::Code;
-use atb_core::entry::{Body as _, Chain, Role, Row};
+use atb_core::entry::{Body as _, Chain, Role, Row, Ruling};
 use atb_core::quantity::Seed;
 use atb_core::stats::splitmix::SplitMix64;
 use atb_ledger::Ledger;
@@ -23,8 +23,8 @@ use support::*;
 /// Every code that 003_rules.sql can raise.
 const CODES: &[&str] = &[
     "ATB111", "ATB112", "ATB201", "ATB202", "ATB203", "ATB204", "ATB205", "ATB206", "ATB207", "ATB208", "ATB209",
-    "ATB210", "ATB211", "ATB303", "ATB402", "ATB406", "ATB514", "ATB601", "ATB602", "ATB603", "ATB604", "ATB605",
-    "ATB606", "ATB607", "ATB608", "ATB609", "ATB610", "ATB611",
+    "ATB210", "ATB211", "ATB215", "ATB303", "ATB402", "ATB406", "ATB514", "ATB601", "ATB602", "ATB603", "ATB604",
+    "ATB605", "ATB606", "ATB607", "ATB608", "ATB609", "ATB610", "ATB611",
 ];
 
 struct Random(SplitMix64);
@@ -124,6 +124,18 @@ fn stages() -> Vec<Stage> {
         ];
         (ledger, next)
     });
+    let flagged = stage(|path| {
+        let mut ledger = begin(path);
+        let block = u64::try_from(ledger.bodies::<atb_core::entry::BlockBody>().unwrap()[0].seq).unwrap();
+        ledger.record_gate(&flag_body(block), at).unwrap();
+        ledger.record_ruling(&ruling_body(2, 1), at).unwrap();
+        let rejected = atb_core::entry::RulingBody { decision: Ruling::Reject, ..ruling_body(2, 2) };
+        let next = vec![
+            (Chain::Gate, next_row(&ledger, Chain::Gate, &ruling_body(2, 2), at)),
+            (Chain::Gate, next_row(&ledger, Chain::Gate, &rejected, at)),
+        ];
+        (ledger, next)
+    });
     let kept = stage(|path| {
         let (ledger, _) = begin_with_keep(path);
         let head = digest("candidate 1");
@@ -144,7 +156,7 @@ fn stages() -> Vec<Stage> {
         ];
         (ledger, next)
     });
-    vec![open, kept, confirmed, closed]
+    vec![open, kept, confirmed, closed, flagged]
 }
 
 fn in_rust(stage: &Stage, chain: Chain, row: &Row) -> Option<Code> {
@@ -260,6 +272,10 @@ fn mutate_member(random: &mut Random, body: &mut Value) {
                 if members.contains_key(name) && random.below(2) == 0 {
                     members[name] = json!(digest(other));
                 }
+            }
+            if members.contains_key("reason") {
+                members.insert("gate".into(), json!(random.below(4)));
+                members.insert("number".into(), json!(random.below(4)));
             }
             if members.contains_key("gates") {
                 members["gates"] = json!(random.below(3));
@@ -394,6 +410,7 @@ fn key_of(row: &Row, body: &Value) -> String {
         "fault" | "keep" => &["campaign", "candidate"],
         "block" => &["campaign", "phase", "index"],
         "decision" => &["block", "gate", "candidate"],
+        "ruling" => &["gate", "number"],
         "refused" => &["code", "digest"],
         _ => &["campaign"],
     };
@@ -446,7 +463,11 @@ fn sql_and_rust_give_every_row_the_same_code() {
         CODES.iter().copied().filter(|code| counts.get(*code).copied().unwrap_or(0) < 50).collect()
     };
     while rows < 4000 || rows < 20_000 && !rare(&counts).is_empty() {
-        let stage = if random.below(9) == 0 { &stages[3] } else { &stages[random.below(3)] };
+        let stage = match random.below(9) {
+            0 => &stages[3],
+            1 => &stages[4],
+            _ => &stages[random.below(3)],
+        };
         let (chain, row) = if random.below(25) == 0 {
             special(&mut random, stage)
         } else {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use atb_core::canon::Digest;
 use atb_core::codes::{self, Code};
-use atb_core::entry::{Chain, KeepBody, Phase, Role, Row};
+use atb_core::entry::{Chain, KeepBody, Phase, Role, Row, Ruling, RulingBody};
 use atb_ledger::{Ledger, verify};
 use rusqlite::Connection;
 use support::*;
@@ -259,22 +259,44 @@ fn bytes_that_are_no_text_are_named_by_their_row() {
     assert!(error.to_string().contains("row 3 of table entry"), "{error}");
 }
 
+/// The gate row that stopped the CONFIRM of [`begin`], and the block's row.
+fn quarantined(ledger: &mut Ledger) -> (atb_ledger::Admitted, u64) {
+    let row = ledger.append(&confirm_again(), START_MS + 500).unwrap();
+    let gate = atb_core::entry::GateBody {
+        decision: atb_core::entry::Decision::Quarantine,
+        code: codes::QUARANTINE.to_string(),
+        ..gate_body(u64::try_from(row.seq()).unwrap())
+    };
+    let gate = ledger.record_gate(&gate, START_MS + 505).unwrap();
+    assert_eq!(ledger.ratchet(&row, START_MS + 510).unwrap(), atb_ledger::RatchetDecision::NotKept);
+    (row, u64::try_from(gate.seq()).unwrap())
+}
+
+#[test]
+fn a_released_block_may_be_kept_and_a_later_rejection_does_not_undo_the_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("atb.db");
+    let mut ledger = begin(&path);
+    let (row, gate) = quarantined(&mut ledger);
+    let rejected = |number| RulingBody { decision: Ruling::Reject, ..ruling_body(gate, number) };
+    ledger.record_ruling(&rejected(1), START_MS + 511).unwrap();
+    assert_eq!(ledger.ratchet(&row, START_MS + 512).unwrap(), atb_ledger::RatchetDecision::NotKept);
+    ledger.record_ruling(&ruling_body(gate, 2), START_MS + 513).unwrap();
+    assert!(matches!(ledger.ratchet(&row, START_MS + 514).unwrap(), atb_ledger::RatchetDecision::Kept(_)));
+    assert_eq!(found(&path), None);
+    ledger.record_ruling(&rejected(3), START_MS + 515).unwrap();
+    assert_eq!(found(&path), None);
+    edit(&path, "UPDATE gate SET body = replace(body, 'unrolled', 'rolled') WHERE kind = 'ruling'");
+    assert_eq!(found(&path), Some((Chain::Gate, 3, codes::HASH)));
+}
+
 #[test]
 fn a_keep_of_a_block_that_a_gate_stopped_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("atb.db");
     let mut ledger = begin(&path);
-    let row = ledger.append(&confirm_again(), START_MS + 500).unwrap();
+    let (row, _) = quarantined(&mut ledger);
     let block = u64::try_from(row.seq()).unwrap();
-    let gate = atb_core::entry::GateBody {
-        decision: "quarantine".into(),
-        code: codes::QUARANTINE.to_string(),
-        role: Role::Candidate,
-        candidate: digest("candidate 1"),
-        ..gate_body(block)
-    };
-    ledger.record_gate(&gate, START_MS + 505).unwrap();
-    assert_eq!(ledger.ratchet(&row, START_MS + 510).unwrap(), atb_ledger::RatchetDecision::NotKept);
     assert_eq!(found(&path), None);
     let keep =
         KeepBody { format: 1, campaign: CAMPAIGN.into(), candidate: digest("candidate 1"), parent: root(), block };

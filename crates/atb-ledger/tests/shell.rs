@@ -47,6 +47,16 @@ const ATTEMPTS: &[(&str, &str, &str)] = &[
         "INSERT INTO refusal SELECT 2, hash, hash, at_ms, kind, key, body FROM refusal WHERE seq = 1;",
         "ATB303",
     ),
+    (
+        "release what passed",
+        "INSERT INTO gate SELECT 2, hash, hash, at_ms, 'ruling', '1/1', '{\"by\":\"me\",\"decision\":\"release\",\"format\":1,\"gate\":1,\"number\":1,\"reason\":\"mine\"}' FROM gate WHERE seq = 1;",
+        "ATB215",
+    ),
+    (
+        "release nothing",
+        "INSERT INTO gate SELECT 2, hash, hash, at_ms, 'ruling', '7/1', '{\"by\":\"me\",\"decision\":\"release\",\"format\":1,\"gate\":7,\"number\":1,\"reason\":\"mine\"}' FROM gate WHERE seq = 1;",
+        "ATB206",
+    ),
     ("copy a seed", "INSERT INTO seed SELECT * FROM seed LIMIT 1;", "ATB207"),
     ("replace a seed", "INSERT OR REPLACE INTO seed SELECT seed, 1 FROM seed LIMIT 1;", "ATB207"),
     (

@@ -87,6 +87,12 @@ pub enum Command {
         /// The code; all codes if left out.
         code: Option<String>,
     },
+    /// Look at what gates flagged or stopped, and rule on it
+    Quarantine {
+        /// What to do with it.
+        #[command(subcommand)]
+        command: QuarantineCommand,
+    },
     /// What this machine can measure
     Doctor,
     /// Try to fool this instrument, on this machine: the cheat suite
@@ -296,6 +302,53 @@ pub enum ClaimCommand {
         #[arg(default_value = "claims.toml")]
         file: PathBuf,
     },
+}
+
+/// `atb quarantine ...`.
+#[derive(Debug, Subcommand)]
+#[command(
+    after_help = "A gate that finds a result too good to be believed quarantines it: it is no parent and no number of a report until someone \
+                        releases it. A flag counts, and stands beside the number until someone has ruled. A ruling is a row of the \
+                        ledger with author and reason; the last one counts, and none is ever removed.\n\nExamples:\n  atb quarantine list \
+                        atb-out/DIR\n  atb quarantine show atb-out/DIR 12\n  atb quarantine release atb-out/DIR 12 --reason 'a table of 64 KiB \
+                        in place of tanhf; read the assembly'\n  atb quarantine reject atb-out/DIR 12 13 --reason 'reads past the row'"
+)]
+pub enum QuarantineCommand {
+    /// List what nobody has ruled on
+    List {
+        /// A campaign's folder, or a ledger.
+        path: PathBuf,
+        /// Ruled cases, too.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Show one decision, what it means, and the rulings on it
+    Show {
+        /// A campaign's folder, or a ledger.
+        path: PathBuf,
+        /// Gate row, as `list` prints it.
+        row: u64,
+    },
+    /// Let results count, with the reason beside them
+    Release(RulingArgs),
+    /// Let results never count
+    Reject(RulingArgs),
+}
+
+/// Arguments of `atb quarantine release` and `reject`.
+#[derive(Debug, Args)]
+pub struct RulingArgs {
+    /// A campaign's folder, or a ledger.
+    pub path: PathBuf,
+    /// Gate rows, as `list` prints them.
+    #[arg(required = true)]
+    pub rows: Vec<u64>,
+    /// Why; it is printed beside every number that depends on it.
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub reason: String,
+    /// Who rules; the user who is logged in if left out.
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub by: Option<String>,
 }
 
 /// `atb protocol ...`.

@@ -190,6 +190,12 @@ pub fn compiler_override() -> Option<PathBuf> {
     std::env::var_os("ATB_CC").filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
+/// Who runs this program, as the environment says.
+pub fn user() -> String {
+    let named = |name: &&str| std::env::var_os(name)?.into_string().ok().filter(|user| !user.trim().is_empty());
+    ["LOGNAME", "USER"].iter().find_map(named).unwrap_or_else(|| "unknown".to_owned())
+}
+
 /// The layers of the workers' jail: all but those that ATB_WITHOUT names, for showing what each is good for.
 pub fn layers() -> Result<Layers> {
     let without = std::env::var_os("ATB_WITHOUT").unwrap_or_default();

@@ -57,4 +57,8 @@ super::codes! {
         "Only `faster` in a CONFIRM block at the spent alpha makes a parent.";
         "The keep row, its block, and the verdict recomputed from the samples.";
         "Do not trust the keep."
+    RULING = 215, "a ruling does not say who and why, or does not follow";
+        "A ruling is on a decision that a gate flagged or quarantined for another reason than noise, names its author and a reason, and is numbered after the rulings before it.";
+        "The ruling row and the gate row that it cites.";
+        "Rule through `atb quarantine`; noise is measured again and never released."
 }

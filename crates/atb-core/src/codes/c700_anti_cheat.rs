@@ -21,4 +21,16 @@ super::codes! {
         "A worker is stopped between windows. Processor time that it used there, as the kernel counts it, is work that no window holds.";
         "Median processor time between windows, and the median window.";
         "Finish the work of a call before it returns."
+    REVIEW = 706, "the ratio to the vendor's code is over the review limit";
+        "A library's authors have looked long at its kernels, so a factor this large is more often a defect than a speedup. The result counts, and is flagged until someone has ruled on it.";
+        "The gate row with the observed ratio and the limit.";
+        "Find the mechanism; then `atb quarantine release`, or `reject`."
+    COPY = 707, "the source is nearly that of the reference, a baseline or an earlier candidate";
+        "Names, comments and layout aside, most of the text is known. The result counts and is flagged: a null is what a copy should read, and a gain is that of the few tokens that differ.";
+        "The gate row: its gate names the known source, the observed value is the share of token shingles in common.";
+        "Say in the report what differs; then `atb quarantine release`."
+    COPY_GAINS = 708, "a copy claims a gain over the code that it copies";
+        "The source is that of the parent or baseline that it is compared with, names, comments and layout aside. Equal code is equally fast: flags, placement, luck or a defect made the difference.";
+        "The gate row: its gate names the copied source.";
+        "Measure again; a gain that stays is the build's, not the source's."
 }

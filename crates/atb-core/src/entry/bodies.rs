@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::parts::{ArmBody, CellBody, FileBody, KeyBody, MachineBody, RunBody, TriedBody};
-use super::{Phase, Role};
+use super::{Decision, Phase, Role, Ruling};
 use crate::canon::Digest;
 use crate::task::Unit;
 
@@ -269,8 +269,8 @@ pub struct GateBody {
     pub role: Role,
     /// Digest of the judged source.
     pub candidate: Digest,
-    /// `pass`, `quarantine` or `reject`.
-    pub decision: String,
+    /// What follows.
+    pub decision: Decision,
     /// Code if it did not pass, else empty.
     pub code: String,
     /// Observed value as a decimal string.
@@ -286,6 +286,32 @@ impl Body for GateBody {
 
     fn key(&self) -> String {
         format!("{}/{}/{}", self.block, self.gate, self.candidate)
+    }
+}
+
+/// A person's ruling on a gate's decision, in the chain `gate`. The last one on a decision counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RulingBody {
+    /// Body format.
+    pub format: u64,
+    /// Sequence number of the gate's decision.
+    pub gate: u64,
+    /// Number of the ruling on this decision, from 1.
+    pub number: u64,
+    /// What follows.
+    pub decision: Ruling,
+    /// Who says so, as they call themselves.
+    pub by: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Body for RulingBody {
+    const KIND: &'static str = "ruling";
+
+    fn key(&self) -> String {
+        format!("{}/{}", self.gate, self.number)
     }
 }
 

@@ -140,6 +140,57 @@ impl fmt::Display for Role {
     }
 }
 
+/// What a gate decided about an arm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// Nothing against it.
+    Pass,
+    /// It counts, with the flag beside it, until someone rules on it.
+    Flag,
+    /// It does not count until someone releases it.
+    Quarantine,
+    /// It does not count.
+    Reject,
+}
+
+impl Decision {
+    /// The name in rows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Flag => "flag",
+            Self::Quarantine => "quarantine",
+            Self::Reject => "reject",
+        }
+    }
+
+    /// True if what was judged does not count.
+    pub fn stops(self) -> bool {
+        matches!(self, Self::Quarantine | Self::Reject)
+    }
+}
+
+/// What a person decided about a gate's decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ruling {
+    /// It counts, with the reason beside it.
+    Release,
+    /// It does not count.
+    Reject,
+}
+
+impl Ruling {
+    /// The name in rows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Reject => "reject",
+        }
+    }
+}
+
 /// The public seed of a pair: 32 hexadecimal digits derived from the session key.
 ///
 /// `SHA-256(len-prefixed: "atb-seed-1", key, campaign, phase, index, attempt, pair)`, first 16 bytes. The input stream's key is

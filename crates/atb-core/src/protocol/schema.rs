@@ -258,6 +258,10 @@ schema! {
         "How often a whole block over the cap is measured again before it is inconclusive(noise).";
     "gates.quarantine_ratio" gates_quarantine_ratio: Relative [5.0, 10.0] "ratio",
         "Ratio to the parent, or in REPORT and PROBE to the fastest baseline, in either direction, above which a result is quarantined.";
+    "gates.review_ratio" gates_review_ratio: Relative [1.5, 3.0] "ratio",
+        "Ratio to the vendor's code above which a result is flagged for review.";
+    "gates.similarity" gates_similarity: Relative [0.5, 1.0] "ratio",
+        "Share of source marks in common with a reference, baseline or earlier candidate from which on a candidate is flagged as a copy.";
     "isolation.level_min" isolation_level_min: Count [0, 5] "level",
         "Least isolation of workers; below it rows are exploratory.";
     "isolation.gap_max" isolation_gap_max: Relative [0.0001, 0.5] "ratio",

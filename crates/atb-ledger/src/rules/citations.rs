@@ -71,6 +71,15 @@ fn check_close(state: &State, body: &Value) -> Rule {
     hold(distinct.len() == revealed.len() && distinct == sessions, codes::CITATION)
 }
 
+/// A ruling cites a decision that a gate did not pass, and says who and why. Noise is measured again, never released.
+pub(super) fn check_ruling(state: &State, body: &Value) -> Rule {
+    let gate = body["gate"].as_i64().unwrap_or(0);
+    let decided = state.decisions.get(&gate).ok_or(codes::CITATION)?;
+    let open = matches!(decided.decision.as_str(), "flag" | "quarantine") && decided.code != codes::CV_CAP.to_string();
+    let said = |name: &str| !text(body, name).trim_matches(' ').is_empty();
+    hold(open && said("by") && said("reason") && body["number"].as_i64() == Some(1 + decided.rulings), codes::RULING)
+}
+
 /// A gate decision cites an arm of a block.
 pub(super) fn check_gate(state: &State, body: &Value) -> Rule {
     // In a replay the entries come after the gates; verify checks them once all blocks are known.

@@ -81,6 +81,7 @@ fn expected(kind: &str) -> Option<&'static str> {
             "block:integer candidate:text code:text decision:text format:integer gate:text limit:text observed:text \
              role:text source:text"
         }
+        "ruling" => "by:text decision:text format:integer gate:integer number:integer reason:text",
         "refused" => "code:text digest:text format:integer key:text kind:text refused:text",
         _ => return None,
     })
@@ -123,7 +124,8 @@ fn fits(kind: &str, body: &Value) -> bool {
         }
         "close" => all(&body["keys"], "key:text session:text"),
         "block" => block_fits(body),
-        "decision" => matches!(body["decision"].as_str(), Some("pass" | "quarantine" | "reject")),
+        "decision" => matches!(body["decision"].as_str(), Some("pass" | "flag" | "quarantine" | "reject")),
+        "ruling" => matches!(body["decision"].as_str(), Some("release" | "reject")),
         "refused" => body["code"].as_str().is_some_and(|code| {
             code.len() == 6 && code.starts_with("ATB") && code.bytes().skip(3).all(|byte| byte.is_ascii_digit())
         }),

@@ -31,7 +31,7 @@ impl State {
         hold(row.at_ms > 0 && row.at_ms >= head.at_ms, codes::CLOCK_BACK)?;
         let kinds: &[&str] = match chain {
             Chain::Entry => ENTRY_KINDS,
-            Chain::Gate => &["decision"],
+            Chain::Gate => &["decision", "ruling"],
             Chain::Refusal => &["refused"],
         };
         hold(kinds.contains(&row.kind.as_str()), codes::KIND)?;
@@ -43,6 +43,7 @@ impl State {
                 citations::check(self, row, &body)?;
                 if row.kind == "block" { block::check(self, row, &body) } else { Ok(()) }
             }
+            Chain::Gate if row.kind == "ruling" => citations::check_ruling(self, &body),
             Chain::Gate => citations::check_gate(self, &body),
             Chain::Refusal => {
                 let late = state::noisy_block(&body).is_some_and(|key| self.has(Chain::Entry, "block", key));
@@ -67,6 +68,7 @@ fn key_of(kind: &str, body: &Value) -> String {
         "fault" | "keep" => joined(&["campaign", "candidate"]),
         "block" => joined(&["campaign", "phase", "index"]),
         "decision" => joined(&["block", "gate", "candidate"]),
+        "ruling" => joined(&["gate", "number"]),
         "refused" => joined(&["code", "digest"]),
         _ => text("campaign"),
     }

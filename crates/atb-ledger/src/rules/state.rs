@@ -67,6 +67,14 @@ pub(super) struct Block {
     pub(super) arms: Vec<(String, String)>,
 }
 
+/// A gate's decision, and how often someone has ruled on it.
+#[derive(Debug, Clone)]
+pub(super) struct Decided {
+    pub(super) decision: String,
+    pub(super) code: String,
+    pub(super) rulings: i64,
+}
+
 /// The block that a refusal for noise names, after which that block is measured again.
 pub(super) fn noisy_block(refusal: &Value) -> Option<&str> {
     let noise = [codes::WINDOW_FLOOR, codes::CV_CAP].iter().any(|known| known.to_string() == text(refusal, "code"));
@@ -88,6 +96,8 @@ pub struct State {
     pub(super) baselines: BTreeMap<String, String>,
     pub(super) blocks: BTreeMap<i64, Block>,
     pub(super) seeds: BTreeSet<String>,
+    /// By position in the chain of gates.
+    pub(super) decisions: BTreeMap<i64, Decided>,
     /// How often the block of a key was refused for its scatter or for windows below the floor; after once it is measured again.
     pub(super) noisy: BTreeMap<String, i64>,
     /// True when a whole ledger is replayed: gates and refusals are known to their end, so a close row states a prefix of them.
@@ -129,7 +139,16 @@ impl State {
                     *self.noisy.entry(key.to_owned()).or_default() += 1;
                 }
             }
-            Chain::Gate => {}
+            Chain::Gate if row.kind == "decision" => {
+                let decided = |name: &str| text(&body, name).to_owned();
+                let decided = Decided { decision: decided("decision"), code: decided("code"), rulings: 0 };
+                self.decisions.insert(row.seq, decided);
+            }
+            Chain::Gate => {
+                if let Some(decided) = body["gate"].as_i64().and_then(|gate| self.decisions.get_mut(&gate)) {
+                    decided.rulings += 1;
+                }
+            }
         }
     }
 

@@ -202,12 +202,22 @@ pub fn gate_body(block: u64) -> GateBody {
         gate: "quarantine".into(),
         role: Role::Candidate,
         candidate: digest("candidate 1"),
-        decision: "pass".into(),
+        decision: Decision::Pass,
         code: String::new(),
         observed: "1.1".into(),
         limit: "10".into(),
         source: "s".into(),
     }
+}
+
+/// A decision that flagged the first candidate's SCREEN, and a ruling on the gate row of this number.
+pub fn flag_body(block: u64) -> GateBody {
+    GateBody { gate: "similarity.naive".into(), decision: Decision::Flag, code: "ATB707".into(), ..gate_body(block) }
+}
+
+pub fn ruling_body(gate: u64, number: u64) -> RulingBody {
+    let (by, reason) = ("reviewer".into(), "the unrolled tail differs".into());
+    RulingBody { format: FORMAT, gate, number, decision: Ruling::Release, by, reason }
 }
 
 pub fn refusal_body(text: &str) -> RefusalBody {

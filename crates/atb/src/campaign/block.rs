@@ -1,8 +1,7 @@
-//! Measuring a block and submitting it: preflight, runs, admission, one re-measure, gates.
+//! Measuring a block and submitting it: preflight, runs, admission, one re-measure.
 
 use atb_core::codes;
-use atb_core::entry::{BlockBody, Body as _, Chain, Phase, RefusalBody};
-use atb_core::gates::{self, GateDecision};
+use atb_core::entry::{BlockBody, Chain, Phase, RefusalBody};
 use atb_ledger::{Admitted, IngestError};
 use atb_measure::fault::Fault;
 use atb_measure::preflight::preflight;
@@ -157,34 +156,5 @@ impl Campaign {
             }
             Err(error) => Ok(Err((error.arm, error.fault))),
         }
-    }
-
-    /// Records the gates of an admitted block for some arms against a base, and returns the first that did not pass. Decisions that are
-    /// on record already are not recorded again.
-    pub fn gates(
-        &mut self,
-        row: &Admitted,
-        block: &BlockBody,
-        base: usize,
-        arms: &[usize],
-    ) -> Result<Option<GateDecision>> {
-        let recorded: Vec<String> = self.ledger.rows(Chain::Gate)?.into_iter().map(|row| row.key).collect();
-        let mut stopped = None;
-        for &arm in arms {
-            let protocol = &self.plan.protocol;
-            let decisions = [gates::scatter(block, base, arm, protocol), gates::quarantine(block, base, arm, protocol)];
-            for decision in decisions {
-                let decision = decision.map_err(crate::report::ReportError::from)?;
-                let seq = u64::try_from(row.seq()).unwrap_or(0);
-                // A kill may have come between the decisions of a block, or between them and its keep.
-                if let Some(body) = decision.body(seq, block).filter(|body| !recorded.contains(&body.key())) {
-                    self.ledger.record_gate(&body, clock::wall_ms())?;
-                }
-                if decision.code.is_some() && stopped.is_none() {
-                    stopped = Some(decision);
-                }
-            }
-        }
-        Ok(stopped)
     }
 }

@@ -4,6 +4,7 @@
 mod baselines;
 mod block;
 mod console;
+mod gates;
 mod probe;
 mod search;
 mod session;
@@ -84,6 +85,7 @@ pub struct Campaign {
     session: Option<SessionBody>,
     session_started_ms: i64,
     used_index: [u64; 4],
+    fingerprints: gates::Fingerprints,
 }
 
 impl Campaign {
@@ -172,7 +174,17 @@ impl Campaign {
     }
 
     fn new(plan: Plan, ledger: Ledger, body: CampaignBody, console: Console) -> Self {
-        Self { plan, ledger, body, console, lab: None, session: None, session_started_ms: 0, used_index: [0; 4] }
+        Self {
+            plan,
+            ledger,
+            body,
+            console,
+            lab: None,
+            session: None,
+            session_started_ms: 0,
+            used_index: [0; 4],
+            fingerprints: gates::Fingerprints::new(),
+        }
     }
 
     /// True if `--resume` can go on with the campaign.

@@ -59,7 +59,7 @@ impl Campaign {
         match self.block(Phase::Probe, pairs, &list, "probe")? {
             BlockEnd::Admitted(row, block) => {
                 let base = fastest_baseline(&block).map_err(ReportError::from)?;
-                let stopped = self.gates(&row, &block, base.unwrap_or(1), &[0])?.and_then(|decision| decision.code);
+                let stopped = self.gates(&row, &block, base.unwrap_or(1), &[0])?.and_then(|decision| decision.stops());
                 let over_twin = compare(&block, 1, 0, &self.plan.protocol).map_err(ReportError::from)?;
                 Ok(ProbeEnd::Measured { over_twin, stopped })
             }

@@ -8,6 +8,7 @@ mod doctor;
 mod documents;
 mod measure;
 mod output;
+mod quarantine;
 mod transfer;
 mod tune;
 mod verify;
@@ -43,6 +44,7 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Explain { code } => documents::explain(&context, code.as_deref()),
         Command::Anchor { command } => anchor::run(&context, &command),
         Command::Claim { command: ClaimCommand::Check { file } } => claim::check(&context, &file),
+        Command::Quarantine { command } => quarantine::run(&context, &command),
         Command::Doctor => doctor::run(&context),
         Command::Zoo(args) => zoo::run(&context, &args),
         Command::Completions { shell } => {

@@ -1,6 +1,7 @@
 //! Tables of what was decided: controls, checks, candidates, gates, refusals, blocks.
 
 use atb_core::codes::Code;
+use atb_core::entry::Decision;
 use atb_core::outcome::{Inconclusive, Outcome};
 use atb_core::quantity::Ratio;
 
@@ -91,7 +92,8 @@ pub(super) fn gates(report: &CampaignReport) -> Table {
     let columns =
         ["#row", "block", "gate", "arm", "source", "decision", "#observed", "#limit", "samples say", "limit's source"];
     let mut table = Table::new("Every gate decision, passed ones too", &columns);
-    let (passed, stopped): (Vec<_>, Vec<_>) = report.gates.iter().partition(|gate| gate.body.decision == "pass");
+    let (passed, stopped): (Vec<_>, Vec<_>) =
+        report.gates.iter().partition(|gate| gate.ruled.body.decision == Decision::Pass);
     for gate in stopped.into_iter().chain(passed).take(GATES_SHOWN) {
         table.row(gate_row(gate));
     }
@@ -100,21 +102,26 @@ pub(super) fn gates(report: &CampaignReport) -> Table {
 }
 
 fn gate_row(gate: &GateReport) -> Vec<Cell> {
-    let body = &gate.body;
-    let passed = body.decision == "pass";
-    let decision = if passed { "pass".to_owned() } else { format!("{} {}", body.decision, text::clean(&body.code, 8)) };
+    let body = &gate.ruled.body;
+    let mut decision = body.decision.name().to_owned();
+    if body.decision != Decision::Pass {
+        decision = format!("{decision} {}", text::clean(&body.code, 8));
+    }
+    if let Some(ruling) = gate.ruling() {
+        decision = format!("{decision}; {ruling}");
+    }
     let again = match gate.repeats {
         Some(true) => Cell::text("the same"),
         Some(false) => Cell::mark(Mark::passed(false, "otherwise")),
-        None => Cell::text("gate unknown here"),
+        None => Cell::text("not from samples"),
     };
     vec![
-        Cell::number(gate.seq.to_string()),
+        Cell::number(gate.ruled.seq.to_string()),
         Cell::text(&gate.block),
         Cell::text(text::clean(&body.gate, 24)),
         Cell::text(body.role.name()),
         Cell::code(body.candidate.short()),
-        Cell::mark(Mark::passed(passed, &text::clean(&decision, 40))),
+        Cell::mark(Mark::passed(!gate.ruled.standing().stops(), &decision)),
         Cell::number(text::clean(&body.observed, 16)),
         Cell::number(text::clean(&body.limit, 16)),
         again,

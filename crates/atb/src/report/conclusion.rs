@@ -5,7 +5,7 @@
 use atb_core::canon::Digest;
 use atb_core::codes;
 use atb_core::comparison::{ComparisonError, arm_of, fastest_baseline};
-use atb_core::entry::{BlockBody, Phase, Role};
+use atb_core::entry::{BlockBody, Decision, Phase, Role};
 use atb_core::outcome::{Inconclusive, Outcome};
 
 use super::comparison::Comparison;
@@ -113,7 +113,9 @@ pub(super) fn conclude(records: &Records, stops: &Stops, gates: &[GateReport]) -
     let Some(block) = block else { return Ok(conclusion) };
     conclusion.controls = control::controls(records, &block.body)?;
     conclusion.checks.extend(checks_of(block));
-    conclusion.checks.extend(gates.iter().filter(|gate| i64::try_from(gate.body.block) == Ok(block.seq)).map(of_gate));
+    conclusion
+        .checks
+        .extend(gates.iter().filter(|gate| i64::try_from(gate.ruled.body.block) == Ok(block.seq)).map(of_gate));
     let failed = conclusion.controls.iter().find(|control| control.standing == Standing::Failed);
     if let (Some(control), false) = (failed, matches!(conclusion.outcome, Outcome::Quarantined(_))) {
         conclusion.reason = format!("{}: the session is void, so this is no verdict", control.failure());
@@ -278,10 +280,14 @@ fn reason_of(outcome: Outcome, comparison: &Comparison, records: &Records) -> St
             let least = protocol.replication_min_usable_pairs();
             format!("{} pairs are too few: the protocol asks for {least}", comparison.pairs.len())
         }
-        Outcome::Quarantined(_) => format!(
+        Outcome::Quarantined(codes::QUARANTINE) => format!(
             "a gate stopped it: a factor beyond {} is far more often a defect than a speedup",
             protocol.gates_quarantine_ratio().get()
         ),
+        Outcome::Quarantined(code) => {
+            format!("a gate stopped it: {}", code.entry().map_or("unknown code", |entry| entry.title))
+        }
+        Outcome::Rejected(_) => "someone looked at what a gate had found, and rejected it".to_owned(),
         other => other.to_string(),
     }
 }
@@ -326,18 +332,20 @@ fn checks_of(stored: &StoredBlock) -> Vec<Check> {
 }
 
 fn of_gate(gate: &GateReport) -> Check {
-    let passed = gate.body.decision == "pass";
-    let (observed, limit) = (text::clean(&gate.body.observed, 24), text::clean(&gate.body.limit, 24));
+    let body = &gate.ruled.body;
+    let standing = gate.ruled.standing();
+    let (observed, limit) = (text::clean(&body.observed, 24), text::clean(&body.limit, 24));
+    let ruling = gate.ruling().map_or_else(String::new, |ruling| format!("; {ruling}"));
     Check {
-        name: format!("gate {}", text::clean(&gate.body.gate, 24)),
-        passed,
-        code: (!passed).then(|| text::clean(&gate.body.code, 8)),
-        detail: format!("{} observed {observed}, limit {limit}", gate.body.role),
+        name: format!("gate {}", text::clean(&body.gate, 24)),
+        passed: !standing.stops(),
+        code: (standing != Decision::Pass).then(|| text::clean(&body.code, 8)),
+        detail: format!("{} observed {observed}, limit {limit}{ruling}", body.role),
     }
 }
 
 /// What limits the result, in sentences.
-pub(super) fn notices(records: &Records, conclusion: &Conclusion) -> Vec<String> {
+pub(super) fn notices(records: &Records, conclusion: &Conclusion, gates: &[GateReport]) -> Vec<String> {
     let mut notices = Vec::new();
     let mut say = |applies: bool, notice: String| notices.extend(applies.then_some(notice));
     let busy = records.blocks.iter().filter(|stored| !stored.body.quiet).count();
@@ -375,6 +383,12 @@ pub(super) fn notices(records: &Records, conclusion: &Conclusion) -> Vec<String>
             codes::MEDIAN
         ),
     );
+    for gate in gates.iter().filter(|gate| gate.ruled.body.decision != Decision::Pass) {
+        let flagged = gate.ruled.is_open() && gate.ruled.body.decision == Decision::Flag;
+        say(flagged, format!("flagged, and nobody has ruled on it: {}", gate.words()));
+        let ruling = gate.ruling();
+        say(ruling.is_some(), format!("{}; {}", gate.words(), ruling.unwrap_or_default()));
+    }
     say(records.close.is_none(), "the campaign is not closed: it was interrupted, or it still runs".to_owned());
     if let Some(close) = records.close.as_ref().filter(|close| close.reason != "complete") {
         say(true, format!("the campaign ended early: {}", text::clean(&close.reason, 40)));

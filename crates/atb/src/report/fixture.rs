@@ -4,8 +4,8 @@ use atb_core::canon::{Digest, canonical};
 use atb_core::comparison::{arm_of, fastest_baseline};
 use atb_core::entry::{
     ArmBody, BaselineBody, BlockBody, Body, CampaignBody, CandidateBody, CellBody, Chain, ChecksBody, CloseBody,
-    FORMAT, FaultBody, FileBody, KeepBody, MachineBody, Phase, ProtocolBody, RefusalBody, Role, Row, RunBody,
-    RunCellBody, SessionBody, TaskBody, TriedBody,
+    FORMAT, FaultBody, FileBody, KeepBody, MachineBody, Phase, ProtocolBody, RefusalBody, Role, Row, Ruling,
+    RulingBody, RunBody, RunCellBody, SessionBody, TaskBody, TriedBody,
 };
 use atb_core::gates;
 use atb_core::protocol::Protocol;
@@ -183,9 +183,7 @@ impl Ledger {
         };
         for (arm, (role, ..)) in arms.iter().enumerate() {
             if matches!(role, Role::Candidate | Role::Head) {
-                let scatter = gates::scatter(&body, base.unwrap(), arm, &self.protocol).unwrap();
-                let ratio = gates::quarantine(&body, base.unwrap(), arm, &self.protocol).unwrap();
-                for decision in [scatter, ratio] {
+                for decision in gates::of_samples(&body, base.unwrap(), arm, &self.protocol).unwrap() {
                     let gate = decision.body(u64::try_from(seq).unwrap(), &body).unwrap();
                     push(&mut self.rows.gates, Chain::Gate, "decision", &gate.key(), canonical(&gate).unwrap());
                 }
@@ -271,6 +269,13 @@ impl Ledger {
         let (kind, key) = (B::KIND.to_owned(), body.key());
         let body = RefusalBody { format: FORMAT, code: code.to_owned(), kind, key, digest, refused };
         push(&mut self.rows.refusals, Chain::Refusal, "refused", &body.key(), canonical(&body).unwrap());
+    }
+
+    /// A ruling on a gate row, after the rulings on it so far.
+    pub(crate) fn rule(&mut self, gate: u64, number: u64, decision: Ruling) {
+        let (by, reason) = ("reviewer".to_owned(), "a table in place of tanhf".to_owned());
+        let body = RulingBody { format: FORMAT, gate, number, decision, by, reason };
+        push(&mut self.rows.gates, Chain::Gate, RulingBody::KIND, &body.key(), canonical(&body).unwrap());
     }
 
     pub(crate) fn close(&mut self) {

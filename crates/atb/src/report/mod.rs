@@ -239,7 +239,7 @@ pub fn derive(rows: &LedgerRows, campaign: &str) -> Result<CampaignReport, Repor
         exploratory: records.blocks.iter().any(|stored| !stored.body.quiet),
         closed: records.close.as_ref().map(|close| close.reason.clone()),
         effort: records.effort(),
-        notices: conclusion::notices(&records, &conclusion),
+        notices: conclusion::notices(&records, &conclusion, &gates),
         protocol_digest: records.protocol.digest(),
         quarantined: stops.quarantined(),
         refusals: records.refusals,

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use atb_core::canon::Digest;
 use atb_core::entry::{
-    BaselineBody, BlockBody, Body, CampaignBody, CandidateBody, Chain, CloseBody, FaultBody, GateBody, KeepBody, Phase,
+    BaselineBody, BlockBody, Body, CampaignBody, CandidateBody, Chain, CloseBody, FaultBody, KeepBody, Phase,
     ProtocolBody, RefusalBody, Row, SessionBody,
 };
+use atb_core::gates::Ruled;
 use atb_core::protocol::Protocol;
 use atb_core::quantity::Nanos;
 use atb_core::stats::summary::twice_median;
@@ -26,13 +27,6 @@ pub(super) struct StoredBlock {
     pub(super) corrected: usize,
 }
 
-/// A gate decision with its place.
-#[derive(Debug, Clone)]
-pub(super) struct StoredGate {
-    pub(super) seq: i64,
-    pub(super) body: GateBody,
-}
-
 /// All rows of a campaign.
 #[derive(Debug)]
 pub(super) struct Records {
@@ -45,7 +39,7 @@ pub(super) struct Records {
     pub(super) blocks: Vec<StoredBlock>,
     pub(super) keeps: Vec<KeepBody>,
     pub(super) close: Option<CloseBody>,
-    pub(super) gates: Vec<StoredGate>,
+    pub(super) gates: Vec<Ruled>,
     pub(super) refusals: Vec<RefusalReport>,
     /// Refused blocks of this campaign that still parse, with the code that refused them.
     pub(super) refused_blocks: Vec<(String, BlockBody)>,
@@ -165,14 +159,10 @@ fn recompute_medians(block: &mut BlockBody) -> usize {
     differing
 }
 
-fn stored_gates(rows: &LedgerRows, blocks: &BTreeSet<i64>) -> Result<Vec<StoredGate>, ReportError> {
-    let mut gates = Vec::new();
-    for row in &rows.gates {
-        let body: GateBody = parse(Chain::Gate, row)?;
-        if i64::try_from(body.block).is_ok_and(|block| blocks.contains(&block)) {
-            gates.push(StoredGate { seq: row.seq, body });
-        }
-    }
+fn stored_gates(rows: &LedgerRows, blocks: &BTreeSet<i64>) -> Result<Vec<Ruled>, ReportError> {
+    let table = Chain::Gate.table();
+    let mut gates = Ruled::read(&rows.gates).map_err(|(seq, source)| ReportError::Body { table, seq, source })?;
+    gates.retain(|gate| i64::try_from(gate.body.block).is_ok_and(|block| blocks.contains(&block)));
     Ok(gates)
 }
 

@@ -163,8 +163,10 @@ fn fate(
     if let Some(fault) = &report.fault {
         return Ok(Fate::Fault(outcome_of(&fault.outcome, &fault.code)?));
     }
-    if let Some(code) = stops.quarantine(source) {
-        return Ok(Fate::Quarantined(code));
+    match stops.of_source(source) {
+        Some(Outcome::Quarantined(code)) => return Ok(Fate::Quarantined(code)),
+        Some(rejected) => return Ok(Fate::NotKept(rejected)),
+        None => {}
     }
     if records.keeps.iter().any(|keep| keep.candidate == source) {
         let is_head = records.keeps.last().is_some_and(|keep| keep.candidate == source);

@@ -1,6 +1,6 @@
 //! The report as plain text: no colour, no line longer than asked for, the outcome first.
 
-use atb_core::entry::Role;
+use atb_core::entry::{Decision, Role};
 use atb_core::ladder::Verdict;
 use atb_core::outcome::Outcome;
 use atb_core::quantity::Ratio;
@@ -204,18 +204,19 @@ fn candidate_line(candidate: &CandidateReport) -> String {
 
 /// What did not pass.
 fn checks(page: &mut Lines, report: &CampaignReport) {
-    let failed: Vec<_> = report.gates.iter().filter(|gate| gate.body.decision != "pass").collect();
+    let failed: Vec<_> = report.gates.iter().filter(|gate| gate.ruled.body.decision != Decision::Pass).collect();
     page.title(&format!(
         "{INDENT}gates: {}, {} did not pass",
         number::count(report.gates.len(), "decision"),
         failed.len()
     ));
     for gate in failed {
-        let body = &gate.body;
-        page.line(&format!(
-            "{INDENT}{INDENT}{} {} {} in {}: observed {}, limit {}",
-            body.code, body.gate, body.role, gate.block, body.observed, body.limit
-        ));
+        // The reason stands among the notes.
+        let state = match gate.ruled.rulings.last() {
+            None => gate.ruled.body.decision.name(),
+            Some((_, _, ruling)) => ruling.decision.name(),
+        };
+        page.line(&format!("{INDENT}{INDENT}{state} {}", gate.words()));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use atb_core::codes;
 use atb_core::comparison::{arm_of, compare, fastest_baseline, screen_ranking};
-use atb_core::entry::{BlockBody, Phase, Role};
+use atb_core::entry::{BlockBody, Decision, Phase, Role, Ruling};
 use atb_core::outcome::{Inconclusive, Outcome};
 use serde_json::Value;
 
@@ -185,6 +185,37 @@ fn a_factor_beyond_the_limit_is_quarantined() {
     assert_eq!(report.quarantined.len(), 1);
     assert!(report.kept.is_empty());
     assert_eq!(report.candidates[0].fate.words(), "quarantined(ATB701)");
+}
+
+#[test]
+fn what_was_released_counts_with_its_reason_and_what_was_rejected_does_not() {
+    let mut ledger = fixture::demo(11.0);
+    let stopped: Vec<u64> = report(&ledger)
+        .gates
+        .iter()
+        .filter(|gate| gate.ruled.body.decision == Decision::Quarantine)
+        .map(|gate| u64::try_from(gate.ruled.seq).unwrap())
+        .collect();
+    assert!(stopped.len() >= 3, "screen, confirm and report: {stopped:?}");
+    for row in &stopped {
+        ledger.rule(*row, 1, Ruling::Release);
+    }
+    let released = report(&ledger);
+    assert_eq!((released.outcome(), released.quarantined.len()), (Outcome::Faster, 0));
+    assert_eq!(released.candidates[0].fate, Fate::Kept);
+    let reason = "released by reviewer on 2026-09-21: a table in place of tanhf";
+    assert!(released.notices.iter().any(|notice| notice.contains(reason)), "{:?}", released.notices);
+    assert!(terminal::campaign(&released, 500).contains(reason));
+    assert!(
+        released.gates.iter().any(|gate| gate.ruled.body.decision == Decision::Quarantine),
+        "rows stay as they were"
+    );
+    // One rejection, even of the SCREEN's row, is about the source.
+    ledger.rule(stopped[0], 2, Ruling::Reject);
+    let rejected = report(&ledger);
+    assert_eq!(rejected.outcome(), Outcome::Rejected(atb_core::codes::QUARANTINE));
+    assert_eq!((rejected.outcome().exit_code(), rejected.kept.len()), (11, 0));
+    assert_eq!(rejected.candidates[0].fate.words(), "rejected(ATB701)");
 }
 
 #[test]

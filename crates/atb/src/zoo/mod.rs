@@ -114,6 +114,8 @@ fn embedded(name: &str) -> &'static str {
 mod tests {
     use std::collections::BTreeSet;
 
+    use atb_core::similarity::Fingerprint;
+
     use super::*;
 
     #[test]
@@ -126,6 +128,18 @@ mod tests {
         assert_eq!(ids.len(), entries.len());
         let files = ["cheats", "honest"].map(|folder| ZOO.get_dir(folder).unwrap().files().count());
         assert_eq!(files, [cheats.len(), honest.len()]);
+    }
+
+    #[test]
+    fn nothing_honest_passes_for_the_reference() {
+        for entry in entries().unwrap().iter().filter(|entry| !entry.is_cheat()) {
+            let task = crate::io::Tasks::default().load(&entry.task).unwrap();
+            let of = |text: &str| Fingerprint::of(text, task.file("kernel.h"));
+            let alike = of(&entry.text).resemblance(&of(task.file("reference.c"))).get();
+            assert!(alike < 0.5, "{}: {alike}", entry.id);
+            let renamed = entry.text.replace("honest", "plain").replace("SIZE", "COUNT");
+            assert!(of(&entry.text).is_same(&of(&format!("/* mine */ {renamed}"))), "{}", entry.id);
+        }
     }
 
     #[test]

@@ -28,19 +28,19 @@ const KILLS: &[&str] = &[
     "io.after-rename.candidate",
     // The first three commits of a resumed campaign are its session and the baselines. Here: the first candidate.
     "ledger.after-commit:4",
-    // Screen, two gates for each of its candidates.
+    // Screen, three gates for each of its candidates.
     "campaign.after-run:3",
     "ledger.before-commit:4",
     "campaign.after-block",
     "ledger.after-commit:5",
-    // Confirm, its two gates, the keep.
+    // Confirm, its three gates, the keep.
     "campaign.after-run:5",
     "ledger.before-commit:4",
     "campaign.after-block",
     "ledger.after-commit:4",
     "ledger.before-commit:5",
     "ledger.after-commit:4",
-    // Report, its two gates, the close.
+    // Report, its three gates, the close.
     "campaign.after-run:7",
     "campaign.after-block",
     "ledger.after-commit:4",
@@ -140,8 +140,8 @@ fn a_campaign_that_is_killed_at_every_label_completes_and_loses_no_row() {
     atb(here, &["verify", "out/atb.db"]).expect(0, &["ok: "]);
     // Each phase once, the keep once, and the gates of every block that a verdict rests on.
     assert_eq!((count(&db, "block"), count(&db, "keep"), count(&db, "candidate")), (3, 1, 2));
-    // Two gates for each of two screened candidates, for the confirmed one, and for the head.
-    assert_eq!(rows(&db)[1].len(), 8);
+    // Three gates for each of two screened candidates, for the confirmed one, and for the head.
+    assert_eq!(rows(&db)[1].len(), 12);
 }
 
 #[test]

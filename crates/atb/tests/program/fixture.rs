@@ -39,6 +39,12 @@ pub(crate) fn make(path: &Path, kind: &str) -> (&'static str, Row) {
             let body = GateBody { gate: "scatter".into(), ..gate_body(9) };
             ("gate", next_row(&ledger, Chain::Gate, &body, at))
         }
+        "ruling" => {
+            let mut ledger = begin(path);
+            let block = u64::try_from(ledger.bodies::<atb_core::entry::BlockBody>().unwrap()[0].seq).unwrap();
+            ledger.record_gate(&flag_body(block), at).unwrap();
+            ("gate", next_row(&ledger, Chain::Gate, &ruling_body(2, 1), at))
+        }
         "campaign" => entry(&begin(path), &next(campaign_body("00000000000000c2"), at)),
         "protocol" => {
             let mut body = protocol_body();
