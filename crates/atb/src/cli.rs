@@ -94,7 +94,14 @@ pub enum Command {
         command: QuarantineCommand,
     },
     /// What this machine can measure
-    Doctor,
+    #[command(
+        after_help = "Examples:\n  atb doctor\n  atb doctor --peaks     measure what one core reaches, for the roofline gate; once per machine, quiet"
+    )]
+    Doctor {
+        /// Measure memory and arithmetic peaks of one core, and keep the greatest under $XDG_STATE_HOME/autotunebench.
+        #[arg(long)]
+        peaks: bool,
+    },
     /// Try to fool this instrument, on this machine: the cheat suite
     Zoo(ZooArgs),
     /// Shell completions

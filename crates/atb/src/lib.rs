@@ -13,6 +13,7 @@ pub mod commands;
 pub mod error;
 pub mod io;
 pub mod page;
+pub mod peaks;
 pub mod report;
 pub mod transfer;
 pub mod zoo;

@@ -33,4 +33,8 @@ super::codes! {
         "The source is that of the parent or baseline that it is compared with, names, comments and layout aside. Equal code is equally fast: flags, placement, luck or a defect made the difference.";
         "The gate row: its gate names the copied source.";
         "Measure again; a gain that stays is the build's, not the source's."
+    ROOFLINE = 709, "the time is below what the machine can do";
+        "The task's declared bytes and operations take longer at the peaks that were measured on this machine, by the same worker and clock. A time below that is a defect, a cheat, a wrong declaration, an algorithm that needs less, or a peak that was measured on a busy machine.";
+        "The gate row: time over the least time in the shape that comes closest, and the peaks.";
+        "Run `atb doctor --peaks` again on a quiet machine; then find the mechanism, and release or reject."
 }

@@ -3,12 +3,14 @@
 //! A gate that reads samples alone is decided again from them by whoever reads the ledger ([`of_samples`]).
 
 mod quarantine;
+mod roofline;
 mod ruled;
 mod scatter;
 mod similarity;
 mod vendor;
 
 pub use quarantine::quarantine;
+pub use roofline::{Peaks, roofline};
 pub use ruled::Ruled;
 pub use scatter::scatter;
 pub use similarity::{Known, similarity};

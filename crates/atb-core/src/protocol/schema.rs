@@ -260,6 +260,8 @@ schema! {
         "Ratio to the parent, or in REPORT and PROBE to the fastest baseline, in either direction, above which a result is quarantined.";
     "gates.review_ratio" gates_review_ratio: Relative [1.5, 3.0] "ratio",
         "Ratio to the vendor's code above which a result is flagged for review.";
+    "gates.roofline_tolerance" gates_roofline_tolerance: Relative [0.0, 0.05] "ratio",
+        "Share by which a time may lie below the least time that the machine's measured peaks allow; below that it is quarantined.";
     "gates.similarity" gates_similarity: Relative [0.5, 1.0] "ratio",
         "Share of source marks in common with a reference, baseline or earlier candidate from which on a candidate is flagged as a copy.";
     "isolation.level_min" isolation_level_min: Count [0, 5] "level",

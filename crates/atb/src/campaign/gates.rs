@@ -1,9 +1,9 @@
-//! The gates of an admitted block: those of its samples, and the likeness of sources, which only a campaign's folder can tell.
+//! The gates of an admitted block: those of its samples, the likeness of sources, and the machine's roofline.
 
 use std::collections::BTreeMap;
 
 use atb_core::canon::Digest;
-use atb_core::entry::{BlockBody, Body as _, Chain, Role};
+use atb_core::entry::{BlockBody, Body as _, Chain, Role, SessionBody};
 use atb_core::gates::{self, GateDecision, Known};
 use atb_core::similarity::Fingerprint;
 use atb_ledger::Admitted;
@@ -11,6 +11,7 @@ use atb_measure::sys::clock;
 
 use super::Campaign;
 use crate::error::Result;
+use crate::io;
 use crate::report::ReportError;
 
 /// Files of a task that a candidate may be a copy of.
@@ -37,6 +38,7 @@ impl Campaign {
         for &arm in arms {
             let mut decisions = gates::of_samples(block, base, arm, &self.plan.protocol).map_err(ReportError::from)?;
             decisions.extend(self.likeness(block, base, arm)?);
+            decisions.extend(self.floor(block, arm)?);
             for decision in decisions {
                 let Some(body) = decision.body(seq, block) else { continue };
                 // A kill may have come between the decisions of a block, or between them and its keep.
@@ -54,6 +56,16 @@ impl Campaign {
     fn is_released(&self, key: &str) -> Result<bool> {
         let decisions = self.ledger.decisions()?;
         Ok(decisions.iter().any(|gate| gate.body.key() == key && !gate.standing().stops()))
+    }
+
+    /// The roofline, where the peaks of the block's machine were measured.
+    fn floor(&self, block: &BlockBody, arm: usize) -> Result<Option<GateDecision>> {
+        let sessions = self.mine(|session: &SessionBody| session.campaign.as_str())?;
+        let machine =
+            sessions.iter().find(|session| session.id == block.session).map(|session| session.machine.fingerprint);
+        let Some(peaks) = machine.map(io::load_peaks).transpose()?.flatten() else { return Ok(None) };
+        let decision = gates::roofline(block, arm, &self.plan.task.spec, &peaks, &self.plan.protocol);
+        Ok(decision.map_err(ReportError::from)?)
     }
 
     /// How much an arm's source is like the task's own files and, where it is the very same, like its parent or an earlier candidate.

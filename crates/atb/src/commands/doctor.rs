@@ -12,6 +12,7 @@ use atb_measure::sys::jail::{self, canary};
 use serde_json::json;
 
 use super::{Context, cancel_flag};
+use crate::campaign::Console;
 use crate::error::{Error, Result};
 use crate::io;
 
@@ -85,6 +86,30 @@ pub(super) fn run(context: &Context) -> Result<u8> {
         "not_refused": isolation.allowed(),
         "landlock_abi": landlock_abi,
     });
+    context.output.result(&text, &json)
+}
+
+/// Measures the machine's peaks and keeps the greatest of all measurements.
+pub(super) fn peaks(context: &Context) -> Result<u8> {
+    let console = Console::new(context.quiet);
+    let load = preflight::look(Duration::from_secs(1));
+    let protocol = io::load_protocol("certified-1")?;
+    let quiet = load.busy + load.steal <= protocol.machine_busy_max().get();
+    let now = crate::peaks::measure(&protocol, &cancel_flag(), &|line| console.line(line))?;
+    let kept = io::load_peaks(now.fingerprint)?.map_or(now, |before| now.or_more(before));
+    let path = io::keep_peaks(&kept)?;
+    let mut text = String::new();
+    for (name, now, kept, unit) in [
+        ("copy", now.copy_mb_s, kept.copy_mb_s, "MB/s"),
+        ("read", now.read_mb_s, kept.read_mb_s, "MB/s"),
+        ("write", now.write_mb_s, kept.write_mb_s, "MB/s"),
+        ("f32 FMA", now.fma_mflop_s, kept.fma_mflop_s, "MFLOP/s"),
+    ] {
+        let _ = writeln!(text, "{name:8} {now:>9} {unit:8} kept {kept:>9}");
+    }
+    let _ = writeln!(text, "one core of {}; the machine was {}", now.fingerprint.short(), verdict(quiet));
+    let _ = writeln!(text, "kept in {}", path.display());
+    let json = json!({ "peaks": kept, "measured": now, "quiet": quiet, "path": path.display().to_string() });
     context.output.result(&text, &json)
 }
 

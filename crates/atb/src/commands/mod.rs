@@ -45,7 +45,8 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Anchor { command } => anchor::run(&context, &command),
         Command::Claim { command: ClaimCommand::Check { file } } => claim::check(&context, &file),
         Command::Quarantine { command } => quarantine::run(&context, &command),
-        Command::Doctor => doctor::run(&context),
+        Command::Doctor { peaks: false } => doctor::run(&context),
+        Command::Doctor { peaks: true } => doctor::peaks(&context),
         Command::Zoo(args) => zoo::run(&context, &args),
         Command::Completions { shell } => {
             let mut script = Vec::new();

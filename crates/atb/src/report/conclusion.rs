@@ -383,6 +383,12 @@ pub(super) fn notices(records: &Records, conclusion: &Conclusion, gates: &[GateR
             codes::MEDIAN
         ),
     );
+    let of_block = |gate: &&GateReport| i64::try_from(gate.ruled.body.block).ok() == conclusion.block;
+    let bounded = gates.iter().filter(of_block).any(|gate| gate.ruled.body.gate == "roofline");
+    say(
+        conclusion.block.is_some() && !bounded,
+        "no roofline: the peaks of this machine were not measured (`atb doctor --peaks`)".to_owned(),
+    );
     for gate in gates.iter().filter(|gate| gate.ruled.body.decision != Decision::Pass) {
         let flagged = gate.ruled.is_open() && gate.ruled.body.decision == Decision::Flag;
         say(flagged, format!("flagged, and nobody has ruled on it: {}", gate.words()));
