@@ -88,7 +88,7 @@ impl Lab {
             }
         }
         drop(pin);
-        self.end(worker);
+        self.end(worker)?;
         let pilots = (0..self.cells().len()).map(|cell| self.pilot(&built, cell, &context, env));
         let pilots = RefCell::new(pilots.collect::<Result<_, _>>()?);
         Ok(Checked { built, pilots, checks })
@@ -170,7 +170,7 @@ impl Lab {
         let median = self.pilot_windows(&mut worker, &layout, streams, &mut place, 40, &shape.name)?;
         let per_call = median / calls as f64;
         drop(pin);
-        self.end(worker);
+        self.end(worker)?;
         let calls = whole_groups(fill_window(target, per_call, most), most);
         let floor = Nanos::new(self.protocol().kernel_window_floor_us() * 1000);
         if per_call * (calls as f64) < floor.get() as f64 * 0.9 {

@@ -39,6 +39,7 @@ impl Fault {
             WorkerFault::NoSymbol => Outcome::Rejected(codes::NO_SYMBOL),
             WorkerFault::Ended(_) | WorkerFault::HandOff(_) => Outcome::Crashed(codes::CRASHED),
             WorkerFault::Forbidden(_) => Outcome::Rejected(codes::FORBIDDEN_CALL),
+            WorkerFault::Mapped(_) => Outcome::Rejected(codes::MAPPED),
             WorkerFault::Gap { .. } => Outcome::Rejected(codes::GAP),
             WorkerFault::TimedOut(_) => Outcome::CandidateTimeout(codes::CANDIDATE_TIMEOUT),
         };

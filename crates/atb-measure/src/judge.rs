@@ -103,7 +103,7 @@ impl Judge {
         checks: &mut Checks,
     ) -> Result<Nanos, Fault> {
         let Window { layout, place, next, full, shown } = window;
-        let Worker { link, memory: Memory { input, output, .. } } = worker;
+        let Worker { link, memory: Memory { input, output, .. }, .. } = worker;
         let time = link.window(layout.calls as u64).map_err(|fault| Fault::of_worker(&fault, shown.shape))?;
         let (inputs, outputs) = (input.bytes(), output.bytes());
         let Self { spec, tolerances, scales, reference, .. } = self;

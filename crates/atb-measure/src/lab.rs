@@ -267,9 +267,11 @@ impl Lab {
         Ok(worker)
     }
 
-    /// Ends a worker and keeps its memory for the next.
-    pub(crate) fn end(&mut self, worker: Worker) {
-        self.spare = Some(worker.end());
+    /// Ends a worker, looks at what it has mapped, and keeps its memory for the next.
+    pub(crate) fn end(&mut self, worker: Worker) -> Result<(), Fault> {
+        let memory = worker.end().map_err(|fault| Fault::of_worker(&fault, "after the last window"))?;
+        self.spare = Some(memory);
+        Ok(())
     }
 
     pub(crate) fn cancelled(&self) -> Result<(), Fault> {

@@ -202,7 +202,7 @@ impl Lab {
                     times.push(time);
                 }
             }
-            self.end(worker);
+            self.end(worker)?;
             let twice = twice_median(&times).map_or(0, Nanos::get);
             total += twice * 500 / calls as u64;
         }
@@ -247,7 +247,7 @@ impl Lab {
             bodies.push(body);
         }
         drop(pin);
-        self.end(worker);
+        self.end(worker)?;
         let Checks { scanned, sampled, full } = checks;
         Ok((bodies, ChecksBody { scanned, sampled, full, failed: 0, miss_ppm }))
     }

@@ -37,4 +37,8 @@ super::codes! {
         "The task's declared bytes and operations take longer at the peaks that were measured on this machine, by the same worker and clock. A time below that is a defect, a cheat, a wrong declaration, an algorithm that needs less, or a peak that was measured on a busy machine.";
         "The gate row: time over the least time in the shape that comes closest, and the peaks.";
         "Run `atb doctor --peaks` again on a quiet machine; then find the mechanism, and release or reject."
+    MAPPED = 710, "executable memory appeared while the code ran";
+        "What is judged is the object that was inspected. A library that is loaded later, or machine code that is made on the way, is other code. The filter refuses both; this is seen in the kernel's account of the process, whatever the filter did.";
+        "The mapping, as the kernel lists it.";
+        "Put the computation into the candidate's own file."
 }

@@ -1,5 +1,6 @@
 //! Child processes: compilers and workers, with limits, without inherited environment or descriptors, killed as a group.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -186,6 +187,13 @@ pub(crate) fn give_to_nobody(path: &std::path::Path) -> io::Result<()> {
 /// What the kernel says of a process, in the lines of proc(5).
 pub(crate) fn status_of(pid: u32) -> io::Result<String> {
     std::fs::read_to_string(format!("/proc/{pid}/status"))
+}
+
+/// The executable memory of a process: range, access, offset and file of each mapping, in the words of proc(5).
+pub(crate) fn code_of(pid: u32) -> io::Result<BTreeSet<String>> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
+    let executable = |line: &&str| line.split_whitespace().nth(1).is_some_and(|access| access.contains('x'));
+    Ok(maps.lines().filter(executable).map(str::to_owned).collect())
 }
 
 /// True if a process ended because a filter of system calls refused one.

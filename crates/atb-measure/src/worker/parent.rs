@@ -1,5 +1,6 @@
 //! The parent's handle on a worker.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
@@ -11,7 +12,7 @@ use crate::layout::Layout;
 use crate::sys::event::Event;
 use crate::sys::jail::Layers;
 use crate::sys::memory::{Mapping, Memfd};
-use crate::sys::process::{Group, Limits};
+use crate::sys::process::{Group, Limits, code_of};
 
 /// Address space of a worker beyond its shared memory: room for the program, a vendor library's buffers, and what a kernel allocates.
 const ADDRESS_SPACE: u64 = 8 << 30;
@@ -67,6 +68,9 @@ pub enum WorkerFault {
     /// The process asked the kernel for something that the jail refuses.
     #[error("the code made a system call that the jail refuses{0}")]
     Forbidden(String),
+    /// The process has executable memory that it did not have when its code was loaded.
+    #[error("executable memory appeared while the code ran: {0}")]
+    Mapped(String),
     /// The process used processor time while the clock was off.
     #[error("the code ran for {gap} between windows of {window}")]
     Gap {
@@ -134,6 +138,8 @@ pub struct Worker {
     pub link: Link,
     /// Its inputs and outputs.
     pub memory: Memory,
+    /// Its executable memory before the code has run; none where the kernel does not show it.
+    code: Option<BTreeSet<String>>,
 }
 
 impl Worker {
@@ -177,7 +183,7 @@ impl Worker {
         };
         let group = Group::spawn(command(start), &limits, &fds).map_err(harness("start a worker"))?;
         let link = Link::new(group, control, (go, done), status_page, start).map_err(harness("start a worker"))?;
-        let mut worker = Self { link, memory };
+        let mut worker = Self { link, memory, code: None };
         // The first signal comes from inside the jail, and before the code is loaded.
         let started = worker.link.wait();
         started.map_err(|fault| harness("start a worker")(io::Error::other(fault.to_string())))?;
@@ -186,12 +192,19 @@ impl Worker {
             return Err(harness("jail a worker")(io::Error::other(worker.link.message())));
         }
         worker.link.load()?;
+        worker.code = code_of(worker.link.pid()).ok();
         Ok(worker)
     }
 
-    /// Ends the worker and returns its memory.
-    pub fn end(self) -> Memory {
-        self.memory
+    /// Ends the worker and returns its memory. Executable memory that was not there when the code was loaded is a fallback to code that
+    /// nobody has inspected: another library, or machine code made on the way.
+    pub fn end(self) -> Result<Memory, WorkerFault> {
+        let now = code_of(self.link.pid()).unwrap_or_default();
+        let new = self.code.as_ref().and_then(|before| now.difference(before).next());
+        match new {
+            Some(line) => Err(WorkerFault::Mapped(line.split_whitespace().collect::<Vec<_>>().join(" "))),
+            None => Ok(self.memory),
+        }
     }
 
     /// Tells the worker where the tensors of the next window lie.
