@@ -19,6 +19,7 @@ pub mod outcome;
 pub mod protocol;
 pub mod quantity;
 pub mod readout;
+pub mod registration;
 pub mod similarity;
 pub mod stats;
 pub mod task;

@@ -98,12 +98,8 @@ impl Outcome {
             | Self::Quarantined(code)
             | Self::HarnessError(code) => Some(code),
             Self::NotQuiet => Some(crate::codes::NOT_QUIET),
-            Self::Faster
-            | Self::Slower
-            | Self::Equivalent
-            | Self::Inconclusive(_)
-            | Self::NotDelivered
-            | Self::Cancelled => None,
+            Self::NotDelivered => Some(crate::codes::NOT_DELIVERED),
+            Self::Faster | Self::Slower | Self::Equivalent | Self::Inconclusive(_) | Self::Cancelled => None,
         }
     }
 

@@ -16,8 +16,8 @@ BEGIN
     SELECT RAISE(ABORT, 'ATB209 time runs backwards')
     WHERE (NEW.at_ms > 0 AND NEW.at_ms >= ifnull((SELECT at_ms FROM entry WHERE seq = NEW.seq - 1), 0)) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB204 the kind is unknown')
-    WHERE (NEW.kind IN ('protocol', 'task', 'campaign', 'session', 'baseline', 'candidate', 'fault', 'block', 'keep', 'close'))
-        IS NOT TRUE;
+    WHERE (NEW.kind IN ('protocol', 'task', 'campaign', 'session', 'baseline', 'candidate', 'fault', 'block', 'keep', 'close',
+        'registration', 'abandon')) IS NOT TRUE;
     -- Canonical JSON. Numbers among window times are left to ATB602.
     SELECT RAISE(ABORT, 'ATB205 the body is not one JSON object without white space')
     WHERE (CASE WHEN json_valid(NEW.body) THEN json_type(NEW.body) = 'object' AND json(NEW.body) = NEW.body END) IS NOT TRUE;
@@ -46,7 +46,7 @@ BEGIN
     ) = CASE NEW.kind
         WHEN 'protocol' THEN 'digest:text format:integer id:text protocol:object'
         WHEN 'task' THEN 'digest:text files:array format:integer id:text unit:text'
-        WHEN 'campaign' THEN 'command:text format:integer hypothesis:text id:text iterations:integer proposer:text protocol:text readout:text seed:integer shapes:array stop_rule:text task:text task_id:text'
+        WHEN 'campaign' THEN 'command:text format:integer hypothesis:text id:text iterations:integer proposer:text protocol:text readout:text registration:text seed:integer shapes:array stop_rule:text task:text task_id:text'
         WHEN 'session' THEN 'campaign:text canary:text compiler:text delay_ns:integer format:integer handoff_ns:integer harness:text id:text isolation:text key_hash:text machine:object'
         WHEN 'baseline' THEN 'artefact:text campaign:text flags:text format:integer role:text session:text source:text tried:array'
         WHEN 'candidate' THEN 'campaign:text cost:text format:integer generation:integer iteration:integer note:text parent:text proposer:text source:text'
@@ -54,6 +54,8 @@ BEGIN
         WHEN 'block' THEN 'arms:array attempt:integer campaign:text canary:text cells:array format:integer index:integer isolation:text judge:text phase:text protocol:text quiet:true runs:array seeds:array session:text task:text'
         WHEN 'keep' THEN 'block:integer campaign:text candidate:text format:integer parent:text'
         WHEN 'close' THEN 'campaign:text format:integer gates:integer gates_head:text keys:array reason:text refusals:integer refusals_head:text'
+        WHEN 'registration' THEN 'arms:array confidence:text confidence_equivalence:text delivery:text delta:text digest:text format:integer harness:text hypothesis:text id:text ladder:text machine:text mde:text min_pairs:integer pairs:integer protocol:text readout:text same:integer shapes:array stop_rule:text task:text task_id:text underpowered:text why:text'
+        WHEN 'abandon' THEN 'format:integer reason:text registration:text'
         END AND json_extract(NEW.body, '$.format') = 1) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB205 the unit of the task is neither element nor row')
     WHERE NEW.kind = 'task' AND json_extract(NEW.body, '$.unit') NOT IN ('element', 'row');
@@ -63,7 +65,12 @@ BEGIN
         WHERE CASE i.type WHEN 'object' THEN (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(i.value) ORDER BY key)) END
             IS NOT 'digest:text name:text');
     SELECT RAISE(ABORT, 'ATB205 a shape is not a text')
-    WHERE NEW.kind = 'campaign' AND EXISTS (SELECT 1 FROM json_each(NEW.body, '$.shapes') WHERE type <> 'text');
+    WHERE NEW.kind IN ('campaign', 'registration') AND EXISTS (SELECT 1 FROM json_each(NEW.body, '$.shapes') WHERE type <> 'text');
+    SELECT RAISE(ABORT, 'ATB205 a registered arm does not have its form')
+    WHERE NEW.kind = 'registration' AND EXISTS (
+        SELECT 1 FROM json_each(NEW.body, '$.arms') AS i
+        WHERE CASE i.type WHEN 'object' THEN (SELECT group_concat(key || ':' || type, ' ') FROM (SELECT key, type FROM json_each(i.value) ORDER BY key)) END
+            IS NOT 'kind:text role:text source:text');
     SELECT RAISE(ABORT, 'ATB205 the machine does not have its form')
     WHERE NEW.kind = 'session' AND (
         SELECT group_concat(key || ':' || type, ' ') FROM (
@@ -152,6 +159,8 @@ BEGIN
         WHEN 'block' THEN json_extract(NEW.body, '$.campaign') || '/' || json_extract(NEW.body, '$.phase') || '/' || json_extract(NEW.body, '$.index')
         WHEN 'keep' THEN json_extract(NEW.body, '$.campaign') || '/' || json_extract(NEW.body, '$.candidate')
         WHEN 'close' THEN json_extract(NEW.body, '$.campaign')
+        WHEN 'registration' THEN json_extract(NEW.body, '$.id')
+        WHEN 'abandon' THEN json_extract(NEW.body, '$.registration')
         END) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB303 a row with this kind and key exists')
     WHERE (NOT EXISTS (SELECT 1 FROM entry WHERE kind = NEW.kind AND key = NEW.key)) IS NOT TRUE;
@@ -255,31 +264,51 @@ BEGIN
     SELECT RAISE(ABORT, 'ATB210 the block''s phase, index or attempt does not follow')
     WHERE (EXISTS (
         SELECT 1 FROM block AS b
-        WHERE b.entry = NEW.seq AND b.phase IN ('screen', 'confirm', 'report', 'probe') AND b.number >= 1
+        WHERE b.entry = NEW.seq AND b.phase IN ('screen', 'confirm', 'report', 'probe', 'compare', 'same') AND b.number >= 1
             AND NOT EXISTS (SELECT 1 FROM block AS o WHERE o.entry < NEW.seq AND o.campaign = b.campaign AND o.phase = b.phase
-                AND (o.number >= b.number OR b.phase = 'report'))
+                AND (o.number >= b.number OR b.phase IN ('report', 'compare', 'same')))
             -- Each attempt that was refused for noise counts: none can be made twice.
             AND b.attempt <= 2 AND b.attempt = 1 + (
                 SELECT count(*) FROM refusal AS r WHERE json_extract(r.body, '$.code') IN ('ATB603', 'ATB609')
                     AND json_extract(r.body, '$.kind') = 'block' AND json_extract(r.body, '$.key') = NEW.key))) IS NOT TRUE;
+    -- A comparison runs only what was registered before it, and nothing else; see 005_registration.sql for the rows themselves.
+    SELECT RAISE(ABORT, 'ATB802 the phase is not that of the campaign''s command, or no registration precedes the comparison')
+    WHERE (EXISTS (
+        SELECT 1 FROM block AS b, entry AS c
+        WHERE b.entry = NEW.seq AND c.kind = 'campaign' AND c.key = b.campaign
+            AND (b.phase = 'same') = (json_extract(c.body, '$.command') = 'self')
+            AND (b.phase = 'compare') = (json_extract(c.body, '$.command') = 'compare')
+            AND (b.phase <> 'compare' OR EXISTS (
+                SELECT 1 FROM entry AS r WHERE r.kind = 'registration' AND r.key = json_extract(c.body, '$.registration') AND r.seq < c.seq)))) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB804 the registration is abandoned')
+    WHERE (NOT EXISTS (
+        SELECT 1 FROM block AS b, entry AS c, entry AS a
+        WHERE b.entry = NEW.seq AND b.phase = 'compare' AND c.kind = 'campaign' AND c.key = b.campaign
+            AND a.kind = 'abandon' AND a.key = json_extract(c.body, '$.registration'))) IS NOT TRUE;
     -- Arms in order, as the phase compares them.
     SELECT RAISE(ABORT, 'ATB610 the arms do not fit the phase')
     WHERE ((SELECT CASE b.phase
             WHEN 'screen' THEN a.roles GLOB 'parent candidate*' AND replace(a.roles, ' candidate', '') = 'parent'
             WHEN 'confirm' THEN a.roles = 'parent candidate'
             WHEN 'report' THEN a.roles IN ('head head_again head_slow compiler naive', 'head head_again head_slow compiler naive vendor')
-            WHEN 'probe' THEN a.roles IN ('candidate compiler naive', 'candidate compiler naive vendor') END
+            WHEN 'probe' THEN a.roles IN ('candidate compiler naive', 'candidate compiler naive vendor')
+            WHEN 'compare' THEN a.roles = 'control treatment'
+            WHEN 'same' THEN a.roles = 'control control_again' END
         FROM block AS b, (SELECT group_concat(role, ' ') AS roles FROM (SELECT role FROM arm WHERE entry = NEW.seq ORDER BY arm)) AS a
         WHERE b.entry = NEW.seq)
         AND NOT EXISTS (SELECT 1 FROM arm WHERE entry = NEW.seq AND role GLOB '* *')
         AND (SELECT count(DISTINCT source) = count(*) FROM arm WHERE entry = NEW.seq AND role = 'candidate')
         AND (SELECT count(DISTINCT source) <= 1 FROM arm WHERE entry = NEW.seq AND role IN ('head', 'head_again', 'head_slow'))
+        AND (SELECT count(DISTINCT source) <= 1 FROM arm WHERE entry = NEW.seq AND role IN ('control', 'control_again'))
         AND (SELECT b.cells >= 1 FROM block AS b WHERE b.entry = NEW.seq)) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB206 an arm is not a candidate, parent or baseline of the campaign')
     WHERE (NOT EXISTS (
         SELECT 1 FROM arm AS a, block AS b
         WHERE a.entry = NEW.seq AND b.entry = NEW.seq AND CASE a.role
             WHEN 'candidate' THEN EXISTS (SELECT 1 FROM entry AS c WHERE c.kind = 'candidate' AND c.key = b.campaign || '/' || a.source)
+            WHEN 'control' THEN EXISTS (SELECT 1 FROM entry AS c WHERE c.kind = 'candidate' AND c.key = b.campaign || '/' || a.source)
+            WHEN 'control_again' THEN EXISTS (SELECT 1 FROM entry AS c WHERE c.kind = 'candidate' AND c.key = b.campaign || '/' || a.source)
+            WHEN 'treatment' THEN EXISTS (SELECT 1 FROM entry AS c WHERE c.kind = 'candidate' AND c.key = b.campaign || '/' || a.source)
             WHEN 'compiler' THEN EXISTS (SELECT 1 FROM entry AS c WHERE c.kind = 'baseline' AND c.key = b.session || '/compiler' AND json_extract(c.body, '$.source') = a.source)
             WHEN 'naive' THEN EXISTS (SELECT 1 FROM entry AS c WHERE c.kind = 'baseline' AND c.key = b.session || '/naive' AND json_extract(c.body, '$.source') = a.source)
             WHEN 'vendor' THEN EXISTS (SELECT 1 FROM entry AS c WHERE c.kind = 'baseline' AND c.key = b.session || '/vendor' AND json_extract(c.body, '$.source') = a.source)
@@ -289,12 +318,26 @@ BEGIN
                 (SELECT json_extract(body, '$.source') FROM entry WHERE kind = 'baseline' AND json_extract(body, '$.role') = 'compiler'
                     AND json_extract(body, '$.campaign') = b.campaign ORDER BY seq LIMIT 1))
             END IS NOT TRUE)) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB803 the arms are not the registered ones')
+    WHERE (SELECT b.phase FROM block AS b WHERE b.entry = NEW.seq) = 'compare' AND (EXISTS (
+        SELECT 1 FROM block AS b, entry AS c, entry AS r
+        WHERE b.entry = NEW.seq AND c.kind = 'campaign' AND c.key = b.campaign
+            AND r.kind = 'registration' AND r.key = json_extract(c.body, '$.registration')
+            AND json_extract(NEW.body, '$.arms[0].source') = json_extract(r.body, '$.arms[0].source')
+            AND json_extract(NEW.body, '$.arms[1].source') = json_extract(r.body, '$.arms[1].source'))) IS NOT TRUE;
+    SELECT RAISE(ABORT, 'ATB808 the treatment is the control''s machine code')
+    WHERE (SELECT b.phase FROM block AS b WHERE b.entry = NEW.seq) = 'compare'
+        AND (json_extract(NEW.body, '$.arms[0].artefact') <> json_extract(NEW.body, '$.arms[1].artefact')) IS NOT TRUE;
     SELECT RAISE(ABORT, 'ATB607 the block does not have the pairs of its phase')
     WHERE ((SELECT b.pairs FROM block AS b WHERE b.entry = NEW.seq) = (
+        SELECT json_extract(r.body, '$.pairs') FROM block AS b, entry AS c, entry AS r
+        WHERE b.entry = NEW.seq AND b.phase = 'compare' AND c.kind = 'campaign' AND c.key = b.campaign
+            AND r.kind = 'registration' AND r.key = json_extract(c.body, '$.registration')
+        UNION ALL
         SELECT l.value FROM block AS b, protocol_limit AS l
-        WHERE b.entry = NEW.seq AND l.protocol = b.protocol AND l.field = CASE
+        WHERE b.entry = NEW.seq AND b.phase <> 'compare' AND l.protocol = b.protocol AND l.field = CASE
             WHEN b.phase = 'screen' THEN 'replication.pairs_screen'
-            WHEN b.phase = 'report' THEN 'replication.pairs_report'
+            WHEN b.phase IN ('report', 'same') THEN 'replication.pairs_report'
             WHEN b.phase = 'probe' THEN 'replication.pairs_probe'
             WHEN b.number <= 1 THEN 'replication.pairs_confirm'
             WHEN b.number <= 4 THEN 'replication.pairs_confirm_2'

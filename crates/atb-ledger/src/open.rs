@@ -18,11 +18,12 @@ const USER_VERSION: i64 = 1;
 /// How long a second writer waits.
 const BUSY: Duration = Duration::from_secs(5);
 
-const SCHEMA: [&str; 4] = [
+const SCHEMA: [&str; 5] = [
     include_str!("../schema/001_tables.sql"),
     include_str!("../schema/002_views.sql"),
     include_str!("../schema/003_rules.sql"),
     include_str!("../schema/004_immutable.sql"),
+    include_str!("../schema/005_registration.sql"),
 ];
 
 /// SHA-256 of the schema's text.

@@ -6,11 +6,13 @@ use std::path::Path;
 use atb_core::canon::Digest;
 use atb_core::codes::{self, Code};
 use atb_core::entry::{
-    BaselineBody, BlockBody, Body as _, CampaignBody, CandidateBody, Chain, CloseBody, FaultBody, GateBody, KeepBody,
-    ProtocolBody, RefusalBody, Row, RulingBody, SessionBody, TaskBody, key_commitment, pair_seed,
+    AbandonBody, BaselineBody, BlockBody, Body as _, CampaignBody, CandidateBody, Chain, CloseBody, FaultBody,
+    GateBody, KeepBody, ProtocolBody, RefusalBody, RegistrationBody, Row, RulingBody, SessionBody, TaskBody,
+    key_commitment, pair_seed,
 };
 use atb_core::gates::Ruled;
 use atb_core::protocol::Protocol;
+use atb_core::registration;
 
 use crate::error::OpenError;
 use crate::open::Ledger;
@@ -115,6 +117,8 @@ fn deeper(chain: Chain, row: &Row, entries: &[Row]) -> Result<(), Code> {
         }
         (Chain::Entry, TaskBody::KIND) => parse::<TaskBody>(row).map(drop),
         (Chain::Entry, CampaignBody::KIND) => parse::<CampaignBody>(row).map(drop),
+        (Chain::Entry, AbandonBody::KIND) => parse::<AbandonBody>(row).map(drop),
+        (Chain::Entry, RegistrationBody::KIND) => power_is_computed(row, entries),
         (Chain::Entry, SessionBody::KIND) => parse::<SessionBody>(row).map(drop),
         (Chain::Entry, BaselineBody::KIND) => parse::<BaselineBody>(row).map(drop),
         (Chain::Entry, CandidateBody::KIND) => parse::<CandidateBody>(row).map(drop),
@@ -130,14 +134,27 @@ fn parse<B: serde::de::DeserializeOwned>(row: &Row) -> Result<B, Code> {
     serde_json::from_str(&row.body).map_err(|_| codes::SHAPE)
 }
 
-fn keep_is_supported(row: &Row, entries: &[Row]) -> Result<(), Code> {
-    let keep: KeepBody = parse(row)?;
-    let block = entries.iter().find(|entry| u64::try_from(entry.seq) == Ok(keep.block)).ok_or(codes::CITATION)?;
+/// The block at a position, and the protocol that it cites.
+fn block_at(seq: u64, entries: &[Row]) -> Result<(BlockBody, Protocol), Code> {
+    let block = entries.iter().find(|entry| u64::try_from(entry.seq) == Ok(seq)).ok_or(codes::CITATION)?;
     let block: BlockBody = parse(block)?;
     let digest = block.protocol.to_string();
     let protocol = entries.iter().find(|entry| entry.kind == ProtocolBody::KIND && entry.key == digest);
     let protocol: ProtocolBody = parse(protocol.ok_or(codes::UNKNOWN_PROTOCOL)?)?;
-    let protocol = Protocol::from_json("ledger", &protocol.protocol).map_err(|error| error.code)?;
+    Ok((block, Protocol::from_json("ledger", &protocol.protocol).map_err(|error| error.code)?))
+}
+
+/// The minimum detectable effect that a registration states is that of its A/A block.
+fn power_is_computed(row: &Row, entries: &[Row]) -> Result<(), Code> {
+    let registration: RegistrationBody = parse(row)?;
+    let (same, protocol) = block_at(registration.same, entries)?;
+    let power = registration::power(&same, registration.pairs, &protocol);
+    if power.is_ok_and(|power| power.written == registration.mde) { Ok(()) } else { Err(codes::SAME_BLOCK) }
+}
+
+fn keep_is_supported(row: &Row, entries: &[Row]) -> Result<(), Code> {
+    let keep: KeepBody = parse(row)?;
+    let (block, protocol) = block_at(keep.block, entries)?;
     if supports_keep(&block, &protocol).unwrap_or(false) { Ok(()) } else { Err(codes::RATCHET) }
 }
 

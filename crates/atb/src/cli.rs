@@ -17,9 +17,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
                   atb task show softmax_rows             what a task asks for\n  \
                   atb measure softmax_rows mine.c        is my kernel faster than the fastest baseline?\n  \
                   atb tune matmul --iterations 24        search, keep, report\n  \
+                  atb register question.toml             fix a comparison before its first run\n  \
                   atb verify atb-out/DIR/atb.db          recheck every row\n  \
                   atb transfer a.db b.db c.db            does the gain carry over to other machines?\n\nExit codes: 0 faster or ok, 1 harness, 2 usage, 10 refused or \
-                  bad ledger,\n11 candidate's fault, 12 quarantined, 13 not quiet,\n15 equivalent, 16 inconclusive, \
+                  bad ledger,\n11 candidate's fault, 12 quarantined, 13 not quiet,\n14 not delivered, 15 equivalent, 16 inconclusive, \
                   17 slower, 18 void or cancelled."
 )]
 pub struct Cli {
@@ -46,6 +47,10 @@ pub enum Command {
     Tune(TuneArgs),
     /// Measure one candidate file against the baselines
     Measure(MeasureArgs),
+    /// Fix a comparison before its first run, and say what it could see
+    Register(RegisterArgs),
+    /// Run a registered comparison, once
+    Compare(CompareArgs),
     /// Recheck every row of a ledger with the second implementation of the rules
     Verify {
         /// The ledger, such as DIR/atb.db.
@@ -185,6 +190,57 @@ pub struct TransferArgs {
     /// Only campaigns of this task, where the ledgers hold several.
     #[arg(long, value_name = "TASK")]
     pub task: Option<String>,
+}
+
+/// Arguments of `atb register`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "What could be seen is computed from an A/A block: the same code in both arms, on this machine, with this task and \
+                        protocol, at most 7 days old. If the ledger holds none, one is measured first. A design that cannot see delta is \
+                        refused.\n\nExamples:\n  atb register --example > question.toml\n  atb register question.toml\n  atb register \
+                        --list\n  atb register --abandon 4f1c --reason 'the file was the wrong one'"
+)]
+pub struct RegisterArgs {
+    /// The registration file.
+    #[arg(conflicts_with_all = ["example", "list", "abandon"])]
+    pub file: Option<PathBuf>,
+    /// Print a commented registration file.
+    #[arg(long, conflicts_with_all = ["list", "abandon"])]
+    pub example: bool,
+    /// List open, running, finished and abandoned registrations.
+    #[arg(long, conflicts_with = "abandon")]
+    pub list: bool,
+    /// End a registration without a result; its id, or the beginning of it.
+    #[arg(long, value_name = "ID", requires = "reason")]
+    pub abandon: Option<String>,
+    /// Why it is abandoned.
+    #[arg(long, value_name = "TEXT", requires = "abandon", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub reason: Option<String>,
+    /// Folder for ledger, code and page; atb-out/registered if left out.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Go on if the machine is not quiet; rows are labelled and can never be a headline.
+    #[arg(long)]
+    pub exploratory: bool,
+}
+
+/// Arguments of `atb compare`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Runs what was registered, once: task, protocol, shapes, arms, pairs, machine and program must be the registered \
+                        ones. An interrupted comparison goes on with the same command.\n\nExamples:\n  atb compare --registration \
+                        4f1c6d0a22b7e931\n  atb compare --registration 4f1c --out atb-out/registered --json | tail -1 | jq .outcome"
+)]
+pub struct CompareArgs {
+    /// Id of the registration, or the beginning of it.
+    #[arg(long, value_name = "ID")]
+    pub registration: String,
+    /// Folder of the registration; atb-out/registered if left out.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Go on if the machine is not quiet; rows are labelled and can never be a headline.
+    #[arg(long)]
+    pub exploratory: bool,
 }
 
 /// Arguments of `atb zoo`.

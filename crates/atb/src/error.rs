@@ -73,6 +73,21 @@ pub enum Error {
         #[help]
         remedy: String,
     },
+    /// A registration, or a comparison of one, that may not go on.
+    #[error("{message}")]
+    Registered {
+        /// What is wrong, with its code.
+        message: String,
+        /// What to do.
+        #[help]
+        remedy: String,
+        /// The process exit code.
+        exit: u8,
+    },
+    /// What a registration could see was not computed.
+    #[error("failed to compute the minimum detectable effect: {0}")]
+    #[diagnostic(help("run `atb verify`; then register again"))]
+    Power(#[from] atb_core::registration::PowerError),
     /// A code that is not registered.
     #[error("{0}")]
     UnknownCode(#[from] codes::UnknownCode),
@@ -145,12 +160,16 @@ impl Error {
             | Self::UnknownCode(_) => exit::USAGE,
             Self::Open(_) | Self::Ingest(_) | Self::InUse { .. } | Self::BadLedger { .. } => exit::REFUSED,
             Self::NotQuiet(_) | Self::Isolation { .. } => Outcome::NotQuiet.exit_code(),
+            Self::Registered { exit, .. } => *exit,
             Self::Fault { fault, .. } if matches!(fault.outcome, Outcome::Cancelled | Outcome::Void(_)) => {
                 fault.outcome.exit_code()
             }
-            Self::NoCompiler(_) | Self::Unwritable { .. } | Self::Fault { .. } | Self::Report(_) | Self::Page(_) => {
-                exit::HARNESS
-            }
+            Self::NoCompiler(_)
+            | Self::Unwritable { .. }
+            | Self::Fault { .. }
+            | Self::Report(_)
+            | Self::Power(_)
+            | Self::Page(_) => exit::HARNESS,
         }
     }
 

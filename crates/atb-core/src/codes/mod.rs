@@ -10,6 +10,7 @@ mod c400_preflight;
 mod c500_correctness;
 mod c600_timing;
 mod c700_anti_cheat;
+mod c800_registration;
 mod c900_claims;
 
 pub use c100_protocol::*;
@@ -19,6 +20,7 @@ pub use c400_preflight::*;
 pub use c500_correctness::*;
 pub use c600_timing::*;
 pub use c700_anti_cheat::*;
+pub use c800_registration::*;
 pub use c900_claims::*;
 
 use std::fmt;
@@ -94,6 +96,7 @@ pub fn all() -> impl Iterator<Item = &'static CodeEntry> {
         c500_correctness::REGISTRY,
         c600_timing::REGISTRY,
         c700_anti_cheat::REGISTRY,
+        c800_registration::REGISTRY,
         c900_claims::REGISTRY,
     ]
     .into_iter()

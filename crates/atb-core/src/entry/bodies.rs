@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::{ArmBody, CellBody, FileBody, KeyBody, MachineBody, RunBody, TriedBody};
+use super::parts::{ArmBody, CellBody, FileBody, KeyBody, MachineBody, RegisteredArmBody, RunBody, TriedBody};
 use super::{Decision, Phase, Role, Ruling};
 use crate::canon::Digest;
 use crate::task::Unit;
@@ -76,8 +76,10 @@ bodies! {
         format: u64,
         /// Random id.
         id: String,
-        /// `tune`, `demo` or `measure`.
+        /// `tune`, `demo`, `measure`, `self` or `compare`.
         command: String,
+        /// Id of the registration that a `compare` runs; empty for the others.
+        registration: String,
         /// Task digest.
         task: Digest,
         /// Task id, repeated for people.
@@ -98,6 +100,68 @@ bodies! {
         readout: String,
         /// When it ends, in words.
         stop_rule: String,
+    }
+
+    /// A comparison that is fixed before its first run. Changing one is another registration.
+    RegistrationBody "registration" key |b| b.id.clone() => {
+        /// Body format.
+        format: u64,
+        /// Random id.
+        id: String,
+        /// SHA-256 of the canonical form of the file, [`crate::registration::Registration::digest`].
+        digest: Digest,
+        /// What is claimed, in words.
+        hypothesis: String,
+        /// Why it is asked, in words.
+        why: String,
+        /// Task digest.
+        task: Digest,
+        /// Task id, repeated for people.
+        task_id: String,
+        /// Protocol digest.
+        protocol: Digest,
+        /// Timed shapes by name.
+        shapes: Vec<String>,
+        /// The control, then the treatment.
+        arms: Vec<RegisteredArmBody>,
+        /// Pairs, neither more nor fewer.
+        pairs: u64,
+        /// Fewer usable pairs decide nothing.
+        min_pairs: u64,
+        /// The readout that decides.
+        readout: String,
+        /// The ladder that turns pairs into a verdict.
+        ladder: String,
+        /// Smallest difference that matters, as the protocol writes it.
+        delta: String,
+        /// Confidence of `faster` and `slower`, as the protocol writes it.
+        confidence: String,
+        /// Confidence of `equivalent`, as the protocol writes it.
+        confidence_equivalence: String,
+        /// How it is known that the treatment arrived.
+        delivery: String,
+        /// When it ends.
+        stop_rule: String,
+        /// Fingerprint of the machine.
+        machine: Digest,
+        /// SHA-256 of the program that measures.
+        harness: Digest,
+        /// Sequence number of the A/A block that tells the machine's scatter.
+        same: u64,
+        /// Minimum detectable effect as a share, computed from that block, rounded up to six decimals.
+        mde: String,
+        /// `accept: ` and a reason, if that effect is larger than delta; else empty.
+        underpowered: String,
+    }
+
+    /// The end of a registration without a result.
+    AbandonBody "abandon" key |b| b.registration.clone() => {
+        /// Body format.
+        format: u64,
+        /// Id of the registration.
+        registration: String,
+        /// Why, in words.
+        reason: String,
     }
 
     /// A session: one machine, one boot, one protocol, one key.

@@ -82,9 +82,16 @@ pub enum Phase {
     Report,
     /// `atb measure`: never a keep, never a headline.
     Probe,
+    /// A registered comparison.
+    Compare,
+    /// The same code in both arms, for the minimum detectable effect of a registration.
+    Same,
 }
 
 impl Phase {
+    /// All phases.
+    pub const ALL: [Self; 6] = [Self::Screen, Self::Confirm, Self::Report, Self::Probe, Self::Compare, Self::Same];
+
     /// The name in rows.
     pub fn name(self) -> &'static str {
         match self {
@@ -92,6 +99,8 @@ impl Phase {
             Self::Confirm => "confirm",
             Self::Report => "report",
             Self::Probe => "probe",
+            Self::Compare => "compare",
+            Self::Same => "same",
         }
     }
 }
@@ -116,6 +125,12 @@ pub enum Role {
     Compiler,
     /// The library's implementation.
     Vendor,
+    /// What a registered comparison compares with.
+    Control,
+    /// The control's code again, in the second arm.
+    ControlAgain,
+    /// What a registered comparison asks about.
+    Treatment,
 }
 
 impl Role {
@@ -130,6 +145,9 @@ impl Role {
             Self::Naive => "naive",
             Self::Compiler => "compiler",
             Self::Vendor => "vendor",
+            Self::Control => "control",
+            Self::ControlAgain => "control_again",
+            Self::Treatment => "treatment",
         }
     }
 }
@@ -236,7 +254,7 @@ mod tests {
     #[test]
     fn seeds_of_phases_indices_attempts_and_pairs_are_disjoint() {
         let mut seen = std::collections::BTreeSet::new();
-        for phase in [Phase::Screen, Phase::Confirm, Phase::Report, Phase::Probe] {
+        for phase in Phase::ALL {
             for (index, attempt, pair) in [(1, 1, 0), (1, 1, 1), (1, 2, 0), (2, 1, 0)] {
                 assert!(seen.insert(pair_seed(&[7; 32], "c", phase, index, attempt, pair)));
             }

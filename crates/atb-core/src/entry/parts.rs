@@ -67,6 +67,16 @@ parts! {
         flags: String,
     }
 
+    /// An arm of a registration.
+    RegisteredArmBody {
+        /// `control` or `treatment`.
+        role: Role,
+        /// `file`, or the baseline: `naive`, `compiler` or `vendor`.
+        kind: String,
+        /// Digest of the source.
+        source: Digest,
+    }
+
     /// A timed shape.
     CellBody {
         /// Shape name.

@@ -8,7 +8,7 @@ use atb_core::entry::{Chain, Row};
 use serde_json::Value;
 
 use super::state::Session;
-use super::{Rule, State, hold, list, text};
+use super::{Rule, State, hold, list, registration, text};
 
 /// Longest window that is believed, in ns.
 const WINDOW_MAX_NS: i64 = 1_000_000_000_000;
@@ -25,8 +25,10 @@ pub(super) fn check(state: &State, row: &Row, body: &Value) -> Rule {
     check_controls(session, &limit)?;
     check_isolation(session, body, &limit)?;
     check_order(state, row, body)?;
+    registration::check_block(state, campaign, body)?;
     check_arms(state, body)?;
-    check_pairs(body, &limit)?;
+    registration::check_arms(state, campaign, body)?;
+    check_pairs(body, &limit, registration::pairs(state, campaign, body))?;
     check_runs(body)?;
     check_cells(body, &limit)?;
     check_windows(body, &limit)?;
@@ -67,9 +69,10 @@ fn check_isolation(session: &Session, body: &Value, limit: Limit<'_>) -> Rule {
 fn check_order(state: &State, row: &Row, body: &Value) -> Rule {
     let (campaign, phase) = (text(body, "campaign"), text(body, "phase"));
     let number = body["index"].as_i64().unwrap_or(0);
-    let known = ["screen", "confirm", "report", "probe"].contains(&phase) && number >= 1;
+    let known = ["screen", "confirm", "report", "probe", "compare", "same"].contains(&phase) && number >= 1;
     let follows = state.blocks.values().all(|block| {
-        block.campaign != campaign || block.phase != phase || (block.number < number && phase != "report")
+        let once = ["report", "compare", "same"].contains(&phase);
+        block.campaign != campaign || block.phase != phase || (block.number < number && !once)
     });
     let refused = state.noisy.get(&row.key).copied().unwrap_or(0);
     let attempt = refused <= 1 && body["attempt"].as_i64() == Some(1 + refused);
@@ -87,6 +90,8 @@ fn check_arms(state: &State, body: &Value) -> Rule {
             roles == "head head_again head_slow compiler naive"
                 || roles == "head head_again head_slow compiler naive vendor"
         }
+        "compare" => roles == "control treatment",
+        "same" => roles == "control control_again",
         "probe" => roles == "candidate compiler naive" || roles == "candidate compiler naive vendor",
         _ => false,
     };
@@ -96,13 +101,17 @@ fn check_arms(state: &State, body: &Value) -> Rule {
     let candidates = sources(&["candidate"]);
     let distinct = candidates.iter().collect::<BTreeSet<_>>().len() == candidates.len();
     let heads: BTreeSet<&str> = sources(&["head", "head_again", "head_slow"]).into_iter().collect();
+    let controls: BTreeSet<&str> = sources(&["control", "control_again"]).into_iter().collect();
     // A role with a space could pass for two arms.
     let fits = fits && arms.iter().all(|(role, _)| !role.contains(' '));
-    hold(fits && distinct && heads.len() <= 1 && !list(body, "cells").is_empty(), codes::ARMS)?;
+    let alike = heads.len() <= 1 && controls.len() <= 1;
+    hold(fits && distinct && alike && !list(body, "cells").is_empty(), codes::ARMS)?;
     let (campaign, session) = (text(body, "campaign"), text(body, "session"));
     let parent = state.campaigns.get(campaign).and_then(super::state::Campaign::parent);
     let belongs = |(role, source): &(&str, &str)| match *role {
-        "candidate" => state.has(Chain::Entry, "candidate", &format!("{campaign}/{source}")),
+        "candidate" | "control" | "control_again" | "treatment" => {
+            state.has(Chain::Entry, "candidate", &format!("{campaign}/{source}"))
+        }
         "compiler" | "naive" | "vendor" => {
             state.baselines.get(&format!("{session}/{role}")).is_some_and(|known| known == source)
         }
@@ -111,11 +120,11 @@ fn check_arms(state: &State, body: &Value) -> Rule {
     hold(arms.iter().all(belongs), codes::CITATION)
 }
 
-fn check_pairs(body: &Value, limit: Limit<'_>) -> Rule {
+fn check_pairs(body: &Value, limit: Limit<'_>, registered: Option<f64>) -> Rule {
     let number = body["index"].as_i64().unwrap_or(0);
     let field = match (text(body, "phase"), number) {
         ("screen", _) => "replication.pairs_screen",
-        ("report", _) => "replication.pairs_report",
+        ("report" | "same", _) => "replication.pairs_report",
         ("probe", _) => "replication.pairs_probe",
         (_, ..=1) => "replication.pairs_confirm",
         (_, 2..=4) => "replication.pairs_confirm_2",
@@ -123,7 +132,8 @@ fn check_pairs(body: &Value, limit: Limit<'_>) -> Rule {
         _ => "replication.pairs_confirm_10",
     };
     let seeds = list(body, "seeds");
-    hold(equals(limit(field), seeds.len() as f64), codes::PAIR_COUNT)?;
+    let planned = if text(body, "phase") == "compare" { registered } else { limit(field) };
+    hold(equals(planned, seeds.len() as f64), codes::PAIR_COUNT)?;
     let texts: BTreeSet<&str> = seeds.iter().filter_map(Value::as_str).collect();
     let hex = |seed: &&str| seed.len() == 32 && seed.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     hold(texts.len() == seeds.len() && texts.iter().all(hex), codes::SEED_COUNT)

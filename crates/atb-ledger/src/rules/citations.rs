@@ -6,7 +6,7 @@ use atb_core::codes;
 use atb_core::entry::{Chain, Row};
 use serde_json::Value;
 
-use super::{Rule, State, hold, list, text};
+use super::{Rule, State, hold, list, registration, text};
 
 /// Citations of a row of the chain `entry`.
 pub(super) fn check(state: &State, row: &Row, body: &Value) -> Rule {
@@ -16,10 +16,14 @@ pub(super) fn check(state: &State, row: &Row, body: &Value) -> Rule {
     }
     if kind == "campaign" {
         hold(state.protocols.contains_key(text(body, "protocol")), codes::UNKNOWN_PROTOCOL)?;
-        return hold(state.has(Chain::Entry, "task", text(body, "task")), codes::CITATION);
+        hold(state.has(Chain::Entry, "task", text(body, "task")), codes::CITATION)?;
+        return registration::check_campaign(state, body);
     }
-    if kind == "task" {
-        return Ok(());
+    match kind {
+        "task" => return Ok(()),
+        "registration" => return registration::check(state, row, body),
+        "abandon" => return registration::check_abandon(state, &row.key),
+        _ => {}
     }
     let campaign_id = text(body, "campaign");
     let campaign = state.campaigns.get(campaign_id).ok_or(codes::CITATION)?;
@@ -36,6 +40,7 @@ pub(super) fn check(state: &State, row: &Row, body: &Value) -> Rule {
             check_keep(state, body)
         }
         "close" => check_close(state, body),
+        "session" => registration::check_session(state, &campaign.registration, body),
         _ => Ok(()),
     }
 }

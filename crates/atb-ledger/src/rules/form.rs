@@ -54,7 +54,7 @@ fn expected(kind: &str) -> Option<&'static str> {
         "task" => "digest:text files:array format:integer id:text unit:text",
         "campaign" => {
             "command:text format:integer hypothesis:text id:text iterations:integer proposer:text protocol:text \
-             readout:text seed:integer shapes:array stop_rule:text task:text task_id:text"
+             readout:text registration:text seed:integer shapes:array stop_rule:text task:text task_id:text"
         }
         "session" => {
             "campaign:text canary:text compiler:text delay_ns:integer format:integer handoff_ns:integer harness:text id:text \
@@ -77,6 +77,12 @@ fn expected(kind: &str) -> Option<&'static str> {
             "campaign:text format:integer gates:integer gates_head:text keys:array reason:text refusals:integer \
              refusals_head:text"
         }
+        "registration" => {
+            "arms:array confidence:text confidence_equivalence:text delivery:text delta:text digest:text format:integer harness:text \
+             hypothesis:text id:text ladder:text machine:text mde:text min_pairs:integer pairs:integer protocol:text readout:text \
+             same:integer shapes:array stop_rule:text task:text task_id:text underpowered:text why:text"
+        }
+        "abandon" => "format:integer reason:text registration:text",
         "decision" => {
             "block:integer candidate:text code:text decision:text format:integer gate:text limit:text observed:text \
              role:text source:text"
@@ -113,6 +119,10 @@ fn fits(kind: &str, body: &Value) -> bool {
             matches!(body["unit"].as_str(), Some("element" | "row")) && all(&body["files"], "digest:text name:text")
         }
         "campaign" => super::list(body, "shapes").iter().all(Value::is_string),
+        "registration" => {
+            super::list(body, "shapes").iter().all(Value::is_string)
+                && all(&body["arms"], "kind:text role:text source:text")
+        }
         "session" => {
             form_of(&body["machine"])
                 == "boot:text cpu:text cpus:integer fingerprint:text governor:text kernel:text memory_mib:integer \

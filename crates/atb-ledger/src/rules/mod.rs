@@ -1,9 +1,10 @@
-//! The second implementation of the rules of `schema/003_rules.sql`, in the same order, so that a row with several faults gets the
+//! The second implementation of the rules of `schema/{003_rules,005_registration}.sql`, in the same order, so that a row with several faults gets the
 //! same code from both. Nothing here reads the database: [`State`] is what the rows so far have established.
 
 mod block;
 mod citations;
 mod form;
+mod registration;
 mod state;
 
 pub use state::State;
@@ -62,7 +63,8 @@ fn key_of(kind: &str, body: &Value) -> String {
     let joined = |names: &[&str]| names.iter().map(|name| text(name)).collect::<Vec<_>>().join("/");
     match kind {
         "protocol" | "task" => text("digest"),
-        "campaign" | "session" => text("id"),
+        "campaign" | "session" | "registration" => text("id"),
+        "abandon" => text("registration"),
         "baseline" => joined(&["session", "role"]),
         "candidate" => joined(&["campaign", "source"]),
         "fault" | "keep" => joined(&["campaign", "candidate"]),

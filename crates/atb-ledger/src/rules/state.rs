@@ -32,6 +32,11 @@ impl Default for Head {
 pub(super) struct Campaign {
     pub(super) task: String,
     pub(super) protocol: String,
+    pub(super) command: String,
+    /// Id of the registration; empty unless the command is `compare`.
+    pub(super) registration: String,
+    /// The shapes, as JSON.
+    pub(super) shapes: Value,
     pub(super) closed: bool,
     /// Source of the first compiler baseline.
     pub(super) root: Option<String>,
@@ -50,6 +55,7 @@ impl Campaign {
 #[derive(Debug, Clone)]
 pub(super) struct Session {
     pub(super) campaign: String,
+    pub(super) fingerprint: String,
     pub(super) at_ms: i64,
     pub(super) handoff_ns: i64,
     pub(super) delay_ns: i64,
@@ -61,6 +67,8 @@ pub(super) struct Session {
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     pub(super) campaign: String,
+    pub(super) session: String,
+    pub(super) at_ms: i64,
     pub(super) phase: String,
     pub(super) number: i64,
     /// Role and source of each arm.
@@ -94,6 +102,8 @@ pub struct State {
     pub(super) sessions: BTreeMap<String, Session>,
     /// Session and role to source.
     pub(super) baselines: BTreeMap<String, String>,
+    /// Bodies of registrations.
+    pub(super) registrations: BTreeMap<String, Value>,
     pub(super) blocks: BTreeMap<i64, Block>,
     pub(super) seeds: BTreeSet<String>,
     /// By position in the chain of gates.
@@ -160,9 +170,12 @@ impl State {
                 self.protocols.insert(row.key.clone(), body["protocol"].clone());
                 self.protocol_ids.insert(owned("id"));
             }
+            "registration" => drop(self.registrations.insert(row.key.clone(), body.clone())),
             "task" => drop(self.units.insert(row.key.clone(), owned("unit"))),
             "campaign" => {
-                let new = Campaign { task: owned("task"), protocol: owned("protocol"), ..Campaign::default() };
+                let (task, protocol, command) = (owned("task"), owned("protocol"), owned("command"));
+                let (registration, shapes) = (owned("registration"), body["shapes"].clone());
+                let new = Campaign { task, protocol, command, registration, shapes, ..Campaign::default() };
                 self.campaigns.insert(row.key.clone(), new);
             }
             "session" => {
@@ -170,7 +183,8 @@ impl State {
                 let (handoff_ns, delay_ns) = (number("handoff_ns"), number("delay_ns"));
                 let at_ms = row.at_ms;
                 let (isolation, canary) = (owned("isolation"), owned("canary"));
-                let session = Session { campaign, at_ms, handoff_ns, delay_ns, isolation, canary };
+                let fingerprint = text(&body["machine"], "fingerprint").to_owned();
+                let session = Session { campaign, fingerprint, at_ms, handoff_ns, delay_ns, isolation, canary };
                 self.sessions.insert(row.key.clone(), session);
             }
             "baseline" => {
@@ -191,6 +205,8 @@ impl State {
         let arms = list(body, "arms").iter().map(|arm| (text(arm, "role").to_owned(), text(arm, "source").to_owned()));
         let block = Block {
             campaign: text(body, "campaign").to_owned(),
+            session: text(body, "session").to_owned(),
+            at_ms: row.at_ms,
             phase: text(body, "phase").to_owned(),
             number: body["index"].as_i64().unwrap_or(0),
             arms: arms.collect(),

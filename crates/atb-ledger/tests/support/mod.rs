@@ -43,6 +43,7 @@ pub fn campaign_body(id: &str) -> CampaignBody {
         format: FORMAT,
         id: id.to_owned(),
         command: "tune".into(),
+        registration: String::new(),
         task: digest("task"),
         task_id: "t".into(),
         protocol: protocol().digest(),
@@ -293,6 +294,112 @@ pub fn begin_with_keep(path: &Path) -> (Ledger, Admitted) {
     let decision = ledger.ratchet(&row, START_MS + 510).unwrap();
     assert!(matches!(decision, atb_ledger::RatchetDecision::Kept(_)));
     (ledger, row)
+}
+
+/// The campaign of the A/A block, and the one of the comparison.
+pub const SELF: &str = "00000000000000a1";
+pub const COMPARE: &str = "00000000000000b1";
+/// A registration whose comparison has begun, and one that nothing has run yet.
+pub const REGISTERED: &str = "00000000000000f1";
+pub const WAITING: &str = "00000000000000f2";
+
+/// A block with the same code in both arms, of the campaign that is for it.
+pub fn same() -> BlockBody {
+    let arms = [(Role::Control, root()), (Role::ControlAgain, root())];
+    let mut block = block_body(Phase::Same, 1, 6, &arms, &[2_000_000, 2_000_000]);
+    (block.campaign, block.session) = (SELF.into(), "00000000000000ea".into());
+    block.seeds = (0..6).map(|pair| pair_seed(&KEY, SELF, Phase::Same, 1, 1, pair)).collect();
+    block
+}
+
+/// A comparison of two candidates, as [`registration_body`] registers it.
+pub fn compared() -> BlockBody {
+    let arms = [(Role::Control, digest("candidate 1")), (Role::Treatment, digest("candidate 2"))];
+    let mut block = block_body(Phase::Compare, 1, 7, &arms, &[2_400_000, 2_000_000]);
+    (block.campaign, block.session) = (COMPARE.into(), "00000000000000eb".into());
+    block.arms[1].artefact = digest("other so");
+    block.seeds = (0..7).map(|pair| pair_seed(&KEY, COMPARE, Phase::Compare, 1, 1, pair)).collect();
+    block
+}
+
+/// A registration that rests on the A/A block at a position.
+pub fn registration_body(id: &str, same_at: u64, treatment: &str) -> RegistrationBody {
+    let protocol = protocol();
+    let power = atb_core::registration::power(&same(), 7, &protocol).unwrap();
+    let arm = |role, source: &str| RegisteredArmBody { role, kind: "file".into(), source: digest(source) };
+    let level = |key: &str| {
+        let cited = protocol.cited().into_iter().find(|(field, _)| field.key == key).unwrap();
+        cited.1.value().to_string()
+    };
+    RegistrationBody {
+        format: FORMAT,
+        id: id.to_owned(),
+        digest: digest("file"),
+        hypothesis: "h".into(),
+        why: "w".into(),
+        task: digest("task"),
+        task_id: "t".into(),
+        protocol: protocol.digest(),
+        shapes: vec!["s".into()],
+        arms: vec![arm(Role::Control, "candidate 1"), arm(Role::Treatment, treatment)],
+        pairs: 7,
+        min_pairs: 6,
+        readout: "median-window".into(),
+        ladder: "paired-interval".into(),
+        delta: level("statistics.delta"),
+        confidence: level("statistics.confidence"),
+        confidence_equivalence: level("statistics.confidence_equivalence"),
+        delivery: "artefacts-differ".into(),
+        stop_rule: "fixed".into(),
+        machine: digest("machine"),
+        harness: digest("harness"),
+        same: same_at,
+        mde: power.written,
+        underpowered: String::new(),
+    }
+}
+
+pub fn compare_campaign(id: &str, registration: &str) -> CampaignBody {
+    let registration = registration.to_owned();
+    CampaignBody { command: "compare".into(), registration, iterations: 7, ..campaign_body(id) }
+}
+
+/// A ledger with an A/A block, two registrations that rest on it, and a comparison of the first that has begun.
+/// Returns the position of the A/A block.
+pub fn begin_registered(path: &Path) -> (Ledger, u64) {
+    let mut ledger = begin(path);
+    let mut at = START_MS + 100;
+    let mut tick = || {
+        at += 1;
+        at
+    };
+    let of = |campaign: &str, session: &str| {
+        let candidate = move |number| CandidateBody { campaign: campaign.to_owned(), ..candidate_body(number, root()) };
+        let baseline = move |role| BaselineBody {
+            campaign: campaign.to_owned(),
+            session: session.to_owned(),
+            ..baseline_body(role)
+        };
+        (baseline(Role::Compiler), [candidate(1), candidate(2)])
+    };
+    let campaign = CampaignBody { command: "self".into(), ..campaign_body(SELF) };
+    ledger.append(&campaign, tick()).unwrap();
+    ledger.append(&session_body("00000000000000ea", SELF), tick()).unwrap();
+    let (baseline, [candidate, _]) = of(SELF, "00000000000000ea");
+    ledger.append(&baseline, tick()).unwrap();
+    ledger.append(&CandidateBody { source: root(), ..candidate }, tick()).unwrap();
+    let same = ledger.append(&same(), tick()).unwrap();
+    let same = u64::try_from(same.seq()).unwrap();
+    ledger.append(&registration_body(REGISTERED, same, "candidate 2"), tick()).unwrap();
+    ledger.append(&registration_body(WAITING, same, "candidate 3"), tick()).unwrap();
+    ledger.append(&compare_campaign(COMPARE, REGISTERED), tick()).unwrap();
+    ledger.append(&session_body("00000000000000eb", COMPARE), tick()).unwrap();
+    let (baseline, candidates) = of(COMPARE, "00000000000000eb");
+    ledger.append(&baseline, tick()).unwrap();
+    for candidate in candidates {
+        ledger.append(&candidate, tick()).unwrap();
+    }
+    (ledger, same)
 }
 
 /// The row that a body would become next.

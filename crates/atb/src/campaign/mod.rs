@@ -3,6 +3,7 @@
 
 mod baselines;
 mod block;
+mod comparison;
 mod console;
 mod gates;
 mod probe;
@@ -12,6 +13,7 @@ mod settings;
 
 pub use baselines::Arms;
 pub use block::BlockEnd;
+pub use comparison::baseline_text;
 pub use console::Console;
 pub use probe::ProbeEnd;
 pub use settings::Settings;
@@ -21,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 
 use atb_core::canon::Digest;
 use atb_core::entry::{
-    Body, CampaignBody, CandidateBody, Chain, CloseBody, FORMAT, FaultBody, FileBody, KeyBody, ProtocolBody,
+    Body, CampaignBody, CandidateBody, Chain, CloseBody, FORMAT, FaultBody, FileBody, KeyBody, Phase, ProtocolBody,
     SessionBody, TaskBody,
 };
 use atb_core::protocol::Protocol;
@@ -35,8 +37,8 @@ use atb_measure::sys::clock;
 use crate::error::{Error, Result};
 use crate::io::Folder;
 
-/// The command whose campaigns can be resumed.
-const RESUMABLE: &str = "tune";
+/// The commands whose campaigns can be resumed.
+const RESUMABLE: [&str; 2] = ["tune", "compare"];
 
 /// What a campaign is made from.
 #[derive(Debug)]
@@ -60,8 +62,10 @@ pub struct Plan {
 /// What is registered before the first run.
 #[derive(Debug, Clone)]
 pub struct Registration {
-    /// `tune`, `demo` or `measure`.
+    /// `tune`, `demo`, `measure`, `self` or `compare`.
     pub command: &'static str,
+    /// Id of the registration that a `compare` runs; empty for the others.
+    pub registration: String,
     /// Proposer id.
     pub proposer: String,
     /// Seed of the proposer.
@@ -84,7 +88,7 @@ pub struct Campaign {
     lab: Option<Lab>,
     session: Option<SessionBody>,
     session_started_ms: i64,
-    used_index: [u64; 4],
+    used_index: [u64; Phase::ALL.len()],
     fingerprints: gates::Fingerprints,
 }
 
@@ -120,6 +124,7 @@ impl Campaign {
             format: FORMAT,
             id: random_id()?,
             command: registration.command.to_owned(),
+            registration: registration.registration.clone(),
             task: task.digest,
             task_id: task.id.clone(),
             protocol: protocol.digest,
@@ -147,7 +152,9 @@ impl Campaign {
         let ledger = Ledger::open(&plan.folder.db())?;
         let closed: Vec<String> = bodies::<CloseBody>(&ledger)?.into_iter().map(|close| close.campaign).collect();
         let mut campaigns = bodies::<CampaignBody>(&ledger)?;
-        campaigns.retain(|campaign| !closed.contains(&campaign.id) && campaign.command == RESUMABLE);
+        let asked = (registration.command, registration.registration.as_str());
+        let mine = |campaign: &CampaignBody| (campaign.command.as_str(), campaign.registration.as_str()) == asked;
+        campaigns.retain(|campaign| !closed.contains(&campaign.id) && mine(campaign));
         let Some(body) = campaigns.pop() else {
             return Err(usage(
                 format!("{} has no open campaign", plan.folder.path().display()),
@@ -182,14 +189,14 @@ impl Campaign {
             lab: None,
             session: None,
             session_started_ms: 0,
-            used_index: [0; 4],
+            used_index: [0; Phase::ALL.len()],
             fingerprints: gates::Fingerprints::new(),
         }
     }
 
-    /// True if `--resume` can go on with the campaign.
+    /// True if the campaign can be gone on with after it was interrupted.
     fn is_resumable(&self) -> bool {
-        self.body.command == RESUMABLE
+        RESUMABLE.contains(&self.body.command.as_str())
     }
 
     /// The campaign's id.
@@ -246,17 +253,22 @@ impl Campaign {
 
     /// Closes the campaign and reveals its session keys.
     pub fn close(&mut self, reason: &str) -> Result<()> {
-        let mut keys = Vec::new();
-        for session in self.mine(|session: &SessionBody| session.campaign.as_str())? {
-            keys.push(KeyBody { key: self.plan.folder.read_key(&session.id)?, session: session.id });
-        }
-        let (gates, gates_head) = self.ledger.head(Chain::Gate)?;
-        let (refusals, refusals_head) = self.ledger.head(Chain::Refusal)?;
-        let campaign = self.body.id.clone();
-        let reason = reason.to_owned();
-        let body = CloseBody { format: FORMAT, campaign, reason, keys, gates, gates_head, refusals, refusals_head };
-        self.append(&body).map(drop)
+        close(&mut self.ledger, &self.plan.folder, &self.body.id, reason)
     }
+}
+
+/// Closes a campaign of a folder and reveals its session keys.
+pub fn close(ledger: &mut Ledger, folder: &Folder, campaign: &str, reason: &str) -> Result<()> {
+    let mut keys = Vec::new();
+    for session in bodies::<SessionBody>(ledger)?.into_iter().filter(|session| session.campaign == campaign) {
+        keys.push(KeyBody { key: folder.read_key(&session.id)?, session: session.id });
+    }
+    let (gates, gates_head) = ledger.head(Chain::Gate)?;
+    let (refusals, refusals_head) = ledger.head(Chain::Refusal)?;
+    let (campaign, reason) = (campaign.to_owned(), reason.to_owned());
+    let body = CloseBody { format: FORMAT, campaign, reason, keys, gates, gates_head, refusals, refusals_head };
+    ledger.append(&body, clock::wall_ms())?;
+    Ok(())
 }
 
 /// All bodies of a kind.
@@ -278,7 +290,7 @@ fn usage(message: String, remedy: &str) -> Error {
 }
 
 /// A random id of 16 hexadecimal digits.
-fn random_id() -> Result<String> {
+pub fn random_id() -> Result<String> {
     let mut bytes = [0; 8];
     clock::random_bytes(&mut bytes).map_err(|source| Error::Unwritable { path: "a random id".into(), source })?;
     Ok(format!("{:016x}", u64::from_be_bytes(bytes)))

@@ -44,6 +44,7 @@ fn search(plan: Plan, console: Console) -> Result<String> {
     console.line(&format!("1 of 2: {SEARCHED}, one generation of {iterations} candidates"));
     let registration = Registration {
         command: "demo",
+        registration: String::new(),
         proposer: "deterministic".to_owned(),
         seed: 1,
         iterations,
@@ -61,6 +62,7 @@ fn null(plan: Plan, console: Console) -> Result<String> {
     console.line(&format!("2 of 2: {SATURATED}, a memory-bound kernel: what an honest null looks like"));
     let registration = Registration {
         command: "demo",
+        registration: String::new(),
         proposer: "deterministic".to_owned(),
         seed: 1,
         iterations: 1,

@@ -30,6 +30,7 @@ pub(super) fn run(context: &Context, args: &MeasureArgs) -> Result<u8> {
     };
     let registration = Registration {
         command: "measure",
+        registration: String::new(),
         proposer: "file".to_owned(),
         seed: 0,
         iterations: 1,

@@ -3,12 +3,14 @@
 mod admit;
 mod anchor;
 mod claim;
+mod compare;
 mod demo;
 mod doctor;
 mod documents;
 mod measure;
 mod output;
 mod quarantine;
+mod register;
 mod transfer;
 mod tune;
 mod verify;
@@ -36,6 +38,8 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Demo(args) => demo::run(&context, &args),
         Command::Tune(args) => tune::run(&context, args),
         Command::Measure(args) => measure::run(&context, &args),
+        Command::Register(args) => register::run(&context, &args),
+        Command::Compare(args) => compare::run(&context, &args),
         Command::Verify { db } => verify::run(&context, &db),
         Command::Transfer(args) => transfer::run(&context, &args),
         Command::Report { dir } => tune::report_again(&context, &dir),

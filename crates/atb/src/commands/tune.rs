@@ -117,6 +117,7 @@ fn proposer(settings: &Settings) -> Box<dyn Proposer> {
 fn registration(settings: &Settings) -> Registration {
     Registration {
         command: "tune",
+        registration: String::new(),
         proposer: settings.proposer.clone(),
         seed: settings.seed,
         iterations: settings.iterations,

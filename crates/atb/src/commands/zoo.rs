@@ -88,6 +88,7 @@ fn run_task(
     };
     let registration = Registration {
         command: "zoo",
+        registration: String::new(),
         proposer: "zoo".to_owned(),
         seed: 0,
         iterations: entries.len() as u64,

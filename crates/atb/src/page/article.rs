@@ -45,6 +45,7 @@ pub(super) struct Article {
     pub(super) others: Table,
     pub(super) machine: Table,
     pub(super) registration: Table,
+    pub(super) registrations: Table,
 }
 
 /// The headline. No number stands here without interval, baseline, pairs and machine.
@@ -114,6 +115,7 @@ impl Article {
             baselines: setting::baselines(report),
             machine: setting::machine(report),
             registration: setting::registration(report),
+            registrations: setting::registrations(report),
             deciding,
             others,
         }
@@ -164,6 +166,9 @@ fn verdict(report: &CampaignReport) -> Verdict {
 fn sentence(outcome: Outcome, headline: Option<&Comparison>) -> String {
     let judged = headline.map_or("candidate", |comparison| comparison.judged.name());
     match outcome {
+        Outcome::Faster if headline.is_some_and(|comparison| comparison.base == Role::Control) => {
+            format!("The {judged} is faster than the control, on this machine.")
+        }
         Outcome::Faster => format!("The {judged} is faster than the fastest baseline, on this machine."),
         Outcome::Slower => format!("The {judged} is slower than what it was compared with, on this machine."),
         Outcome::Equivalent => "The two take the same time, within the smallest difference of interest.".to_owned(),
@@ -227,7 +232,7 @@ fn tally(report: &CampaignReport) -> String {
          {} refused. {} runs and {} timed windows ({}) in admitted blocks{refused}.",
         number::count(report.candidates.len(), "candidate"),
         count(|fate| matches!(fate, Fate::Kept)),
-        count(|fate| matches!(fate, Fate::NotKept(_) | Fate::Probed(_) | Fate::Demoted)),
+        count(|fate| matches!(fate, Fate::NotKept(_) | Fate::Probed(_) | Fate::Compared | Fate::Demoted)),
         count(|fate| matches!(fate, Fate::ScreenedOut | Fate::Unconfirmed)),
         count(|fate| matches!(fate, Fate::Fault(_))),
         count(|fate| matches!(fate, Fate::Quarantined(_))),

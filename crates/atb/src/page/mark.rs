@@ -45,7 +45,9 @@ impl Mark {
             Fate::Kept => Self::new("m-kept", "faster", fate.words()),
             Fate::Demoted => Self::new("m-demoted", "slower", fate.words()),
             Fate::Quarantined(_) => Self::new("m-hex", "quarantine", fate.words()),
-            Fate::NotMeasured | Fate::ScreenedOut | Fate::Unconfirmed => Self::new("m-ring", "quiet", fate.words()),
+            Fate::NotMeasured | Fate::ScreenedOut | Fate::Unconfirmed | Fate::Compared => {
+                Self::new("m-ring", "quiet", fate.words())
+            }
             Fate::Fault(outcome) | Fate::NotKept(outcome) | Fate::Probed(outcome) => {
                 Self { word: fate.words(), ..Self::of_outcome(outcome) }
             }

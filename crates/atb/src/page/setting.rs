@@ -35,6 +35,26 @@ pub(super) fn registration(report: &CampaignReport) -> Table {
     table
 }
 
+/// Every registration of the ledger, open and abandoned ones too.
+pub(super) fn registrations(report: &CampaignReport) -> Table {
+    let columns = ["id", "entry", "standing", "hypothesis", "#pairs", "#detectable", "#delta", "accepted"];
+    let mut table = Table::new("Registrations of this ledger", &columns);
+    for registration in &report.registrations {
+        let body = &registration.body;
+        table.row(vec![
+            Cell::code(text::clean(&body.id, 20)),
+            Cell::text(registration.seq.to_string()),
+            Cell::long(registration.standing.words()),
+            Cell::long(text::clean(&body.hypothesis, 300)),
+            Cell::number(body.pairs.to_string()),
+            Cell::number(text::clean(&body.mde, 20)),
+            Cell::number(text::clean(&body.delta, 20)),
+            Cell::long(text::clean(&body.underpowered, 300)),
+        ]);
+    }
+    table
+}
+
 pub(super) fn baselines(report: &CampaignReport) -> Table {
     let columns = ["baseline", "source", "flags", "#median", "tried with", "answer"];
     let mut table = Table::new("Baselines and the flag sets that were tried", &columns);

@@ -115,7 +115,8 @@ pub(crate) fn phase_name(phase: Phase, index: u64) -> String {
     let name = phase.name().to_uppercase();
     match phase {
         Phase::Screen | Phase::Confirm => format!("{name} {index}"),
-        Phase::Report | Phase::Probe => name,
+        Phase::Report | Phase::Probe | Phase::Compare => name,
+        Phase::Same => "A/A".to_owned(),
     }
 }
 

@@ -14,7 +14,7 @@ use super::gate::{GateReport, Stops};
 use super::paper::PaperReadout;
 use super::records::{Records, StoredBlock};
 use super::search::{Confirmation, outcome_of};
-use super::{ReportError, number, text};
+use super::{ReportError, number, registered, text};
 
 /// The outcome, and what it rests on.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ pub struct Check {
 }
 
 impl Conclusion {
-    fn without_block(outcome: Outcome, reason: String) -> Self {
+    pub(super) fn without_block(outcome: Outcome, reason: String) -> Self {
         Self {
             outcome,
             reason,
@@ -98,13 +98,14 @@ impl Conclusion {
 
 pub(super) fn conclude(records: &Records, stops: &Stops, gates: &[GateReport]) -> Result<Conclusion, ReportError> {
     let mut conclusion = match records.keeps.last() {
+        _ if records.is_of_two_arms() => registered::conclude(records, stops)?,
         _ if records.registered.body.command == "measure" => of_probe(records, stops)?,
         Some(keep) => of_report(records, stops, keep.candidate)?,
         None => of_confirm(records, stops)?,
     };
     let block = records.blocks.iter().find(|stored| Some(stored.seq) == conclusion.block);
     // A campaign that a void session ended has decided nothing, but in its last phase or by the fault of a candidate.
-    let is_last = block.is_some_and(|stored| matches!(stored.body.phase, Phase::Report | Phase::Probe));
+    let is_last = block.is_some_and(|stored| !matches!(stored.body.phase, Phase::Screen | Phase::Confirm));
     let failed = records.sessions.last().and_then(|session| failed_clock(session, &records.protocol));
     if let (Some(failure), false, true) = (failed, is_last, conclusion.outcome.is_measured()) {
         let reason = format!("{failure}: the session is void, and nothing was measured in it");
@@ -149,7 +150,7 @@ fn of_report(records: &Records, stops: &Stops, head: Digest) -> Result<Conclusio
     Ok(Conclusion::without_block(Outcome::Inconclusive(why), reason))
 }
 
-fn times(count: usize) -> String {
+pub(super) fn times(count: usize) -> String {
     match count {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
@@ -256,7 +257,7 @@ fn outcome_of_confirm(
 }
 
 /// One sentence on why a comparison has its outcome.
-fn reason_of(outcome: Outcome, comparison: &Comparison, records: &Records) -> String {
+pub(super) fn reason_of(outcome: Outcome, comparison: &Comparison, records: &Records) -> String {
     let protocol = &records.protocol;
     let delta = number::size(protocol.statistics_delta());
     let confidence = number::confidence(protocol.statistics_confidence());
@@ -362,6 +363,19 @@ pub(super) fn notices(records: &Records, conclusion: &Conclusion, gates: &[GateR
     say(id.contains("-draft."), format!("protocol {id} is a draft: its values may still change"));
     let probe = records.registered.body.command == "measure";
     say(probe, "a PROBE answers about one file: it is never a keep and never a headline".to_owned());
+    let same = records.registered.body.command == "self";
+    say(
+        same,
+        "an A/A block compares code with itself: it tells the machine's scatter, and nothing about the code".to_owned(),
+    );
+    if let Some(registration) = records.registration() {
+        let body = &registration.body;
+        let (mde, delta, accepted) = (&body.mde, &body.delta, text::clean(&body.underpowered, 300));
+        say(
+            !accepted.is_empty(),
+            format!("registered although effects below {mde} may go unseen (delta {delta}): {accepted}"),
+        );
+    }
     let coarse = conclusion.controls.iter().filter(|control| control.standing == Standing::Coarse);
     let coarse: Vec<&str> = coarse.map(|control| control.name).collect();
     let detectable = conclusion.deciding().and_then(|comparison| comparison.detectable).map(number::change);

@@ -70,6 +70,7 @@ impl Ledger {
             format: FORMAT,
             id: id.to_owned(),
             command: command.to_owned(),
+            registration: String::new(),
             task: self.task,
             task_id: task.to_owned(),
             protocol: self.protocol.digest(),
@@ -180,6 +181,7 @@ impl Ledger {
         let base = match phase {
             Phase::Screen | Phase::Confirm => arm_of(&body, Role::Parent),
             Phase::Report | Phase::Probe => fastest_baseline(&body).unwrap(),
+            Phase::Compare | Phase::Same => Some(0),
         };
         for (arm, (role, ..)) in arms.iter().enumerate() {
             if matches!(role, Role::Candidate | Role::Head) {

@@ -151,10 +151,12 @@ fn decisions(block: &BlockBody, protocol: &Protocol) -> Result<Vec<GateDecision>
     let base = match block.phase {
         Phase::Screen | Phase::Confirm => atb_core::comparison::arm_of(block, Role::Parent),
         Phase::Report | Phase::Probe => fastest_baseline(block)?,
+        Phase::Compare => atb_core::comparison::arm_of(block, Role::Control),
+        Phase::Same => None,
     };
     let mut decisions = Vec::new();
     for (arm, body) in block.arms.iter().enumerate() {
-        if let (Role::Candidate | Role::Head, Some(base)) = (body.role, base) {
+        if let (Role::Candidate | Role::Head | Role::Treatment, Some(base)) = (body.role, base) {
             decisions.extend(gates::of_samples(block, base, arm, protocol)?);
         }
     }

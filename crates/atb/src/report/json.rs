@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::number::{Rounded, json_or_null};
-use super::{CampaignReport, Comparison, PaperReadout};
+use super::{CampaignReport, Comparison, PaperReadout, RegistrationReport};
 
 /// The object of `atb demo` and `atb tune`. The ratio is that of the head over the fastest baseline, from REPORT; without a keep
 /// ratio, bounds, `naive_ratio` and `root_ratio` are null. `n` counts the pairs of the deciding block, `refused` the refused rows,
@@ -32,6 +32,7 @@ pub fn campaign(report: &CampaignReport, db: &str) -> Value {
         "isolation": report.isolation,
         "machine": report.machine_line(),
         "notices": report.notices,
+        "registrations": registrations(&report.registrations),
         "db": db,
         "also": [],
     })
@@ -65,6 +66,7 @@ pub fn probe(report: &CampaignReport) -> Value {
         "isolation": report.isolation,
         "machine": report.machine_line(),
         "notices": report.notices,
+        "registrations": registrations(&report.registrations),
     })
 }
 
@@ -79,4 +81,51 @@ fn paper(paper: &PaperReadout) -> Value {
         "cv": paper.readout.cv.get(),
         "differs": paper.differs,
     })
+}
+
+/// The object of `atb compare`: the treatment over the control of the registered comparison.
+pub fn comparison(report: &CampaignReport, db: &str) -> Value {
+    let mut object = probe(report);
+    let body = report.registration().map(|registration| &registration.body);
+    if let (Some(members), Some(body)) = (object.as_object_mut(), body) {
+        // The baseline of a comparison is its control.
+        for absent in ["candidate", "naive_ratio"] {
+            members.remove(absent);
+        }
+        members.insert("registration".to_owned(), json!(body.id));
+        for arm in &body.arms {
+            members.insert(arm.role.name().to_owned(), json!(arm.source.to_string()));
+        }
+        members.insert("mde".to_owned(), decimal(&body.mde));
+        members.insert("delta".to_owned(), decimal(&body.delta));
+        members.insert("underpowered".to_owned(), json!(body.underpowered));
+        members.insert("db".to_owned(), json!(db));
+    }
+    object
+}
+
+/// One object per registration of the ledger.
+pub fn registrations(registrations: &[RegistrationReport]) -> Vec<Value> {
+    let one = |registration: &RegistrationReport| {
+        let body = &registration.body;
+        json!({
+            "registration": body.id,
+            "entry": registration.seq,
+            "hash": registration.hash,
+            "standing": registration.standing.name(),
+            "detail": registration.standing.words(),
+            "task": body.task_id,
+            "hypothesis": body.hypothesis,
+            "pairs": body.pairs,
+            "mde": decimal(&body.mde),
+            "delta": decimal(&body.delta),
+            "underpowered": body.underpowered,
+        })
+    };
+    registrations.iter().map(one).collect()
+}
+
+/// A decimal of a row as a number; null if it is none.
+pub fn decimal(text: &str) -> Value {
+    text.parse::<f64>().map_or(Value::Null, Into::into)
 }

@@ -14,6 +14,7 @@ pub mod json;
 pub mod number;
 mod paper;
 mod records;
+mod registered;
 mod search;
 pub mod terminal;
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub(crate) use control::failed_clock;
 pub use control::{Control, Standing};
 pub use gate::GateReport;
 pub use paper::PaperReadout;
+pub use registered::{RegistrationReport, RegistrationStanding, registrations};
 pub use search::{CandidateReport, Confirmation, Fate};
 
 use std::collections::BTreeSet;
@@ -179,6 +181,8 @@ pub struct CampaignReport {
     pub exploratory: bool,
     /// `complete`, `interrupted`, `void` or `abandoned`; none if the campaign is still open.
     pub closed: Option<String>,
+    /// All registrations of the ledger, whichever campaign this is: open and abandoned ones too.
+    pub registrations: Vec<RegistrationReport>,
     /// Facts that limit what the result says, in sentences.
     pub notices: Vec<String>,
 }
@@ -192,6 +196,16 @@ impl CampaignReport {
     /// True for `atb measure`: one candidate, one PROBE block.
     pub fn is_probe(&self) -> bool {
         self.registered.body.command == "measure"
+    }
+
+    /// True if two arms were compared in one block, and nothing was searched.
+    pub fn is_of_two_arms(&self) -> bool {
+        is_of_two_arms(&self.registered.body)
+    }
+
+    /// The registration that the campaign runs.
+    pub fn registration(&self) -> Option<&RegistrationReport> {
+        self.registrations.iter().find(|registration| registration.body.id == self.registered.body.registration)
     }
 
     /// The machine of the deciding block, else of the first session.
@@ -219,6 +233,10 @@ impl CampaignReport {
     }
 }
 
+fn is_of_two_arms(campaign: &CampaignBody) -> bool {
+    matches!(campaign.command.as_str(), "compare" | "self")
+}
+
 /// Derives a campaign's report from the ledger.
 pub fn derive(rows: &LedgerRows, campaign: &str) -> Result<CampaignReport, ReportError> {
     let records = Records::read(rows, campaign)?;
@@ -243,6 +261,7 @@ pub fn derive(rows: &LedgerRows, campaign: &str) -> Result<CampaignReport, Repor
         protocol_digest: records.protocol.digest(),
         quarantined: stops.quarantined(),
         refusals: records.refusals,
+        registrations: records.registrations,
         registered: records.registered,
         protocol: records.protocol,
         sessions: records.sessions,

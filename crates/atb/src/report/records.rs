@@ -12,7 +12,7 @@ use atb_core::protocol::Protocol;
 use atb_core::quantity::Nanos;
 use atb_core::stats::summary::twice_median;
 
-use super::{Effort, LedgerRows, RefusalReport, Registered, ReportError};
+use super::{Effort, LedgerRows, RefusalReport, Registered, RegistrationReport, ReportError};
 
 /// A block with its place.
 #[derive(Debug, Clone)]
@@ -31,6 +31,8 @@ pub(super) struct StoredBlock {
 #[derive(Debug)]
 pub(super) struct Records {
     pub(super) registered: Registered,
+    /// All registrations of the ledger.
+    pub(super) registrations: Vec<RegistrationReport>,
     pub(super) protocol: Protocol,
     pub(super) sessions: Vec<SessionBody>,
     pub(super) baselines: Vec<BaselineBody>,
@@ -61,11 +63,28 @@ impl Records {
             keeps: of_campaign(rows, |body: &KeepBody| body.campaign == id)?,
             close: of_campaign(rows, |body: &CloseBody| body.campaign == id)?.pop(),
             gates: stored_gates(rows, &seqs)?,
+            registrations: super::registrations(rows)?,
             registered,
             blocks,
             refusals,
             refused_blocks,
         })
+    }
+
+    /// True for the campaign of a registered comparison.
+    pub(super) fn is_comparison(&self) -> bool {
+        self.registered.body.command == "compare"
+    }
+
+    /// The registration that the campaign runs.
+    pub(super) fn registration(&self) -> Option<&RegistrationReport> {
+        let id = &self.registered.body.registration;
+        self.registrations.iter().find(|registration| registration.body.id == *id)
+    }
+
+    /// True if the campaign compares two arms in one block, and searches nothing.
+    pub(super) fn is_of_two_arms(&self) -> bool {
+        super::is_of_two_arms(&self.registered.body)
     }
 
     /// Admitted blocks of a phase in order.
@@ -104,7 +123,7 @@ fn parse<B: Body>(chain: Chain, row: &Row) -> Result<B, ReportError> {
     serde_json::from_str(&row.body).map_err(|source| ReportError::Body { table, seq: row.seq, source })
 }
 
-fn of_kind<B: Body>(rows: &LedgerRows) -> impl Iterator<Item = Result<(&Row, B), ReportError>> {
+pub(super) fn of_kind<B: Body>(rows: &LedgerRows) -> impl Iterator<Item = Result<(&Row, B), ReportError>> {
     let rows = rows.entries.iter().filter(|row| row.kind == B::KIND);
     rows.map(|row| Ok((row, parse::<B>(Chain::Entry, row)?)))
 }

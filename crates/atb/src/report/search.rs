@@ -28,6 +28,8 @@ pub enum Fate {
     NotKept(Outcome),
     /// PROBE measured it: the outcome. A PROBE keeps nothing.
     Probed(Outcome),
+    /// It was an arm of a comparison, whose outcome is the campaign's.
+    Compared,
     /// It became the parent.
     Kept,
     /// It was kept, and REPORT contradicts: the head reads equivalent to the root, or slower.
@@ -45,6 +47,7 @@ impl Fate {
             Self::Unconfirmed => "not confirmed".to_owned(),
             Self::NotKept(Outcome::Faster) => "faster, level spent".to_owned(),
             Self::Fault(outcome) | Self::NotKept(outcome) | Self::Probed(outcome) => outcome.to_string(),
+            Self::Compared => "compared".to_owned(),
             Self::Kept => "kept".to_owned(),
             Self::Demoted => "demoted".to_owned(),
             Self::Quarantined(code) => format!("quarantined({code})"),
@@ -171,6 +174,9 @@ fn fate(
     if records.keeps.iter().any(|keep| keep.candidate == source) {
         let is_head = records.keeps.last().is_some_and(|keep| keep.candidate == source);
         return Ok(if is_head && contradicted(conclusion) { Fate::Demoted } else { Fate::Kept });
+    }
+    if records.is_of_two_arms() {
+        return Ok(if conclusion.block.is_some() { Fate::Compared } else { unadmitted(report, records) });
     }
     if records.registered.body.command == "measure" {
         let measured = conclusion.block.is_some();

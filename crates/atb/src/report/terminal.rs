@@ -33,7 +33,10 @@ pub fn campaign(report: &CampaignReport, width: usize) -> String {
     headline(&mut page, report);
     beside(&mut page, report);
     arms(&mut page, report);
-    search(&mut page, report);
+    if !report.is_of_two_arms() {
+        search(&mut page, report);
+    }
+    registrations(&mut page, report);
     checks(&mut page, report);
     refusals(&mut page, report);
     page.text
@@ -85,7 +88,9 @@ fn headline(page: &mut Lines, report: &CampaignReport) {
         let n = comparison.pairs.len();
         let block = report.deciding_block().map_or_else(String::new, BlockReport::name);
         let judged = comparison.judged;
-        page.fact("compared", &format!("{judged} over the {against} baseline, the fastest; {block}, {n} pairs"));
+        let base =
+            if report.is_of_two_arms() { against.to_owned() } else { format!("{against} baseline, the fastest") };
+        page.fact("compared", &format!("{judged} over the {base}; {block}, {n} pairs"));
     } else {
         page.line(&format!("{task}: {outcome}, no ratio"));
     }
@@ -157,6 +162,26 @@ fn arms(page: &mut Lines, report: &CampaignReport) {
             let (median, cv) = (unit.show(cell.median()), number::percent(cell.cv.corrected));
             page.line(&format!("{INDENT}{:12} {median:>12} {cv:>8}  {ratio:>9}  {}", arm.role.name(), arm.flags));
         }
+    }
+}
+
+/// What was registered for this campaign, then every registration of the ledger.
+fn registrations(page: &mut Lines, report: &CampaignReport) {
+    if let Some(registration) = report.registration() {
+        let body = &registration.body;
+        page.fact(
+            "registered",
+            &format!("{} as entry {}: {}", body.id, registration.seq, text::clean(&body.hypothesis, 200)),
+        );
+        let least = format!("{} pairs show {} and more; delta {}", body.pairs, body.mde, body.delta);
+        page.fact("could see", &format!("{least}; A/A block: entry {}", body.same));
+    }
+    if report.registrations.is_empty() {
+        return;
+    }
+    page.title(&format!("{INDENT}{} in this ledger", number::count(report.registrations.len(), "registration")));
+    for registration in &report.registrations {
+        page.line(&format!("{INDENT}{INDENT}{}", registration.line()));
     }
 }
 

@@ -54,6 +54,12 @@ pub(crate) fn make(path: &Path, kind: &str) -> (&'static str, Row) {
         "candidate" => entry(&begin(path), &next(candidate_body(3, root()), at)),
         "probe" => entry(&begin(path), &next(probe(1), at)),
         "confirm" => entry(&begin(path), &next(confirm_again(), at)),
+        "registration" => {
+            let (ledger, same) = begin_registered(path);
+            entry(&ledger, &next(registration_body("00000000000000f3", same, "candidate 4"), at))
+        }
+        "comparison" => entry(&begin_registered(path).0, &next(compare_campaign("00000000000000b2", WAITING), at)),
+        "compared" => entry(&begin_registered(path).0, &next(compared(), at)),
         "screen" => entry(&begin(path), &next(screen(2), at)),
         other => panic!("no fixture row `{other}`"),
     }

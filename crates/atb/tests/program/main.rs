@@ -14,5 +14,6 @@ mod cases;
 mod commands;
 mod crash;
 mod fixture;
+mod registered;
 mod support;
 mod type_states;
