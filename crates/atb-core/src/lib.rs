@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 pub mod anchor;
+pub mod anchor_class;
+pub mod base64;
 pub mod canon;
 pub mod codes;
 pub mod comparison;
@@ -15,6 +17,8 @@ pub mod entry;
 pub mod gates;
 pub mod ladder;
 pub mod machine_time;
+pub mod merkle;
+pub mod note;
 pub mod outcome;
 pub mod protocol;
 pub mod quantity;
