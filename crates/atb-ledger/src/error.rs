@@ -28,6 +28,30 @@ impl OpenError {
     }
 }
 
+/// Why a checkpoint, proof or bundle does not hold, or a ledger does not fit it.
+#[derive(Debug, thiserror::Error)]
+#[error("{code}: failed to verify {subject}: {cause}")]
+pub struct CheckError {
+    /// The stable code.
+    pub code: Code,
+    /// The file or option.
+    pub subject: String,
+    /// What was found.
+    pub cause: String,
+}
+
+impl CheckError {
+    pub(crate) fn new(code: Code, subject: impl Into<String>, cause: impl Into<String>) -> Self {
+        Self { code, subject: subject.into(), cause: cause.into() }
+    }
+}
+
+impl From<OpenError> for CheckError {
+    fn from(error: OpenError) -> Self {
+        Self::new(error.code, error.path.display().to_string(), error.cause)
+    }
+}
+
 /// Why a row was not appended. Nothing was written in any case, except that a refused row is kept in the refusal chain.
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {

@@ -7,19 +7,27 @@
 #![forbid(unsafe_code)]
 
 mod append;
+mod bundle;
+mod chains;
 mod error;
 mod open;
+mod proof;
 mod query;
 mod ratchet;
 pub mod rules;
+mod trust;
 mod verify;
 
 pub use append::Admitted;
-pub use error::{IngestError, OpenError};
+pub use bundle::{Bundle, covered, csv, json_lines};
+pub use chains::Chains;
+pub use error::{CheckError, IngestError, OpenError};
 pub use open::{Ledger, schema_digest};
+pub use proof::{Proof, Proved};
 pub use query::Stored;
 pub use ratchet::{Parent, RatchetDecision};
-pub use verify::{Bad, VerifyReport, verify};
+pub use trust::{Trust, Vouched};
+pub use verify::{Bad, VerifyReport, verify, verify_chains, verify_ledger};
 
 use std::sync::OnceLock;
 

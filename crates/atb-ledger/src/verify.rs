@@ -14,6 +14,7 @@ use atb_core::gates::Ruled;
 use atb_core::protocol::Protocol;
 use atb_core::registration;
 
+use crate::chains::Chains;
 use crate::error::OpenError;
 use crate::open::Ledger;
 use crate::ratchet::supports_keep;
@@ -53,15 +54,26 @@ fn bad(chain: Chain, seq: i64, code: Code) -> Bad {
 
 /// Verifies a ledger. The error says why it could not be read at all.
 pub fn verify(path: &Path) -> Result<VerifyReport, OpenError> {
+    Ok(verify_ledger(path)?.0)
+}
+
+/// The same, with the rows that were verified.
+pub fn verify_ledger(path: &Path) -> Result<(VerifyReport, Chains), OpenError> {
     let ledger = Ledger::open_read_only(path)?;
-    let [entries, gates, refusals] = [Chain::Entry, Chain::Gate, Chain::Refusal].map(|chain| ledger.rows(chain));
-    let (entries, gates, refusals) = (entries?, gates?, refusals?);
-    let first_bad = first_bad(&entries, &gates, &refusals).or_else(|| wrong_seeds(&ledger, &entries));
+    let chains = Chains::of(&ledger)?;
+    let mut report = verify_chains(&chains);
+    report.first_bad = report.first_bad.or_else(|| wrong_seeds(&ledger, &chains.entries));
+    Ok((report, chains))
+}
+
+/// Verifies rows that were read from anywhere. The table of used seeds, which is in the database only, follows from them.
+pub fn verify_chains(chains: &Chains) -> VerifyReport {
+    let Chains { entries, gates, refusals } = chains;
+    let first_bad = first_bad(entries, gates, refusals);
     let count = |rows: &[Row]| rows.len() as u64;
     let of_kind = |kind: &str| entries.iter().filter(|row| row.kind == kind).count() as u64;
     let open = of_kind(CampaignBody::KIND).saturating_sub(of_kind(CloseBody::KIND));
-    let (entries, gates, refusals) = (count(&entries), count(&gates), count(&refusals));
-    Ok(VerifyReport { entries, gates, refusals, open, first_bad })
+    VerifyReport { entries: count(entries), gates: count(gates), refusals: count(refusals), open, first_bad }
 }
 
 fn first_bad(entries: &[Row], gates: &[Row], refusals: &[Row]) -> Option<Bad> {

@@ -10,7 +10,6 @@ use atb_core::codes::{self, Code};
 use atb_core::document::{Decimal, Document, DocumentError, Table};
 use serde_json::Value;
 
-use crate::commands::ledger_rows;
 use crate::error::Result;
 use crate::io;
 use crate::report::{self, LedgerRows};
@@ -170,9 +169,9 @@ struct Ledger {
 
 impl Ledger {
     fn read(db: &Path) -> Result<Self> {
-        let verified = atb_ledger::verify(db)?;
+        let (verified, rows) = atb_ledger::verify_ledger(db)?;
         let bad = verified.first_bad.map(|bad| format!("{} row {}: {}", bad.chain.table(), bad.seq, bad.reason));
-        Ok(Self { rows: ledger_rows(&atb_ledger::Ledger::open_read_only(db)?)?, bad })
+        Ok(Self { rows, bad })
     }
 }
 

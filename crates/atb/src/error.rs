@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use atb_core::codes::{self, Code};
 use atb_core::document::DocumentError;
 use atb_core::outcome::Outcome;
-use atb_ledger::{IngestError, OpenError};
+use atb_ledger::{CheckError, IngestError, OpenError};
 use atb_measure::build::NoCompiler;
 use atb_measure::fault::Fault;
 use atb_measure::preflight::NotQuiet;
@@ -94,6 +94,17 @@ pub enum Error {
     /// The ledger cannot be opened.
     #[error("{0}")]
     Open(#[from] OpenError),
+    /// A checkpoint, proof or bundle does not hold, or a ledger does not fit it.
+    #[error("{0}")]
+    Check(#[from] CheckError),
+    /// A key does not read.
+    #[error("{}: failed to read the key {}: {reason}", codes::KEY_FORM, path.display())]
+    Key {
+        /// The file or option.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// A row was not admitted.
     #[error("{0}")]
     Ingest(#[from] IngestError),
@@ -157,8 +168,12 @@ impl Error {
             | Self::UnknownTask { .. }
             | Self::Usage { .. }
             | Self::Transfer(_)
+            | Self::Key { .. }
             | Self::UnknownCode(_) => exit::USAGE,
-            Self::Open(_) | Self::Ingest(_) | Self::InUse { .. } | Self::BadLedger { .. } => exit::REFUSED,
+            Self::Check(error) if error.code == codes::KEY_FORM => exit::USAGE,
+            Self::Check(_) | Self::BadLedger { .. } | Self::Open(_) | Self::Ingest(_) | Self::InUse { .. } => {
+                exit::REFUSED
+            }
             Self::NotQuiet(_) | Self::Isolation { .. } => Outcome::NotQuiet.exit_code(),
             Self::Registered { exit, .. } => *exit,
             Self::Fault { fault, .. } if matches!(fault.outcome, Outcome::Cancelled | Outcome::Void(_)) => {

@@ -166,8 +166,8 @@ fn unreadable(path: &Path, reason: &dyn std::fmt::Display) -> Error {
     Error::Unreadable { path: path.to_owned(), reason: reason.to_string() }
 }
 
-/// Reads a text file that the user named.
-pub fn read_text(path: &Path) -> Result<String> {
+/// Opens a plain file that the user named.
+fn open_plain(path: &Path) -> Result<(File, u64)> {
     // Opening does not wait on a FIFO, and what is opened is what is inspected.
     let opened = OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path);
     let file: File = opened.map_err(|error| unreadable(path, &error))?;
@@ -175,12 +175,30 @@ pub fn read_text(path: &Path) -> Result<String> {
     if !metadata.is_file() {
         return Err(unreadable(path, if metadata.is_dir() { &"it is a directory" } else { &"it is not a plain file" }));
     }
-    if metadata.len() > TEXT_MAX {
-        return Err(unreadable(path, &format!("it has {} bytes, more than {TEXT_MAX}", metadata.len())));
+    Ok((file, metadata.len()))
+}
+
+/// Reads a text file that the user named.
+pub fn read_text(path: &Path) -> Result<String> {
+    let (file, bytes) = open_plain(path)?;
+    if bytes > TEXT_MAX {
+        return Err(unreadable(path, &format!("it has {bytes} bytes, more than {TEXT_MAX}")));
     }
     let mut text = String::new();
     file.take(TEXT_MAX).read_to_string(&mut text).map_err(|error| unreadable(path, &error))?;
     Ok(text)
+}
+
+/// Opens a file of many lines, such as a bundle.
+pub fn open_lines(path: &Path) -> Result<impl io::BufRead> {
+    Ok(io::BufReader::new(open_plain(path)?.0))
+}
+
+/// The first bytes of a plain file; none of what cannot be opened as one.
+pub fn first_bytes(path: &Path) -> Option<Vec<u8>> {
+    let mut first = Vec::new();
+    open_plain(path).ok()?.0.take(4096).read_to_end(&mut first).ok()?;
+    Some(first)
 }
 
 /// O_NONBLOCK of Linux on every architecture that this project runs on.
@@ -409,7 +427,7 @@ fn holds_files(folder: &Path) -> bool {
 /// Writes a file so that after a crash either the old or the new content is there, whole.
 pub fn write_durable(path: &Path, bytes: &[u8], label: &str) -> Result<()> {
     let failed = |source| Error::Unwritable { path: path.to_owned(), source };
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let temporary = folder.join(format!(".{}.new", path.file_name().and_then(|name| name.to_str()).unwrap_or("file")));
     let write = || -> io::Result<()> {
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
@@ -425,6 +443,22 @@ pub fn write_durable(path: &Path, bytes: &[u8], label: &str) -> Result<()> {
         // The half-written file is of no use; a failure to remove it changes nothing.
         let _ = fs::remove_file(&temporary);
         failed(error)
+    })
+}
+
+/// Writes a new file that only its owner may read.
+pub fn write_secret(path: &Path, text: &str) -> Result<()> {
+    let write = || -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    };
+    write().map_err(|source| {
+        // Half a key is of no use; one that was there before is left alone.
+        if source.kind() != io::ErrorKind::AlreadyExists {
+            let _ = fs::remove_file(path);
+        }
+        Error::Unwritable { path: path.to_owned(), source }
     })
 }
 

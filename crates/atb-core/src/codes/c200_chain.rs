@@ -61,4 +61,32 @@ super::codes! {
         "A ruling is on a decision that a gate flagged or quarantined for another reason than noise, names its author and a reason, and is numbered after the rulings before it.";
         "The ruling row and the gate row that it cites.";
         "Rule through `atb quarantine`; noise is measured again and never released."
+    ROLLED_BACK = 216, "the ledger is behind its checkpoint";
+        "Rows that the checkpoint covers are missing: the ledger was cut, or an older copy was put back.";
+        "The rows that there are, and those that were signed.";
+        "Restore the newest copy; a ledger may only grow."
+    NOTE = 217, "a signed note does not read";
+        "A checkpoint is a note by C2SP: origin, rows and root on lines of their own, an empty line, and signature lines.";
+        "The file, the line and what should stand there.";
+        "Fetch the checkpoint again as it was published; editors that change line ends or dashes break it."
+    SIGNATURE = 218, "a signature that was asked for is missing or does not hold";
+        "The note is not signed by the key that was named, or was changed after it was signed.";
+        "The name and id of the key.";
+        "Compare the key with the one that the publisher states elsewhere; do not trust what another key has signed."
+    KEY_FORM = 219, "a key does not read";
+        "Keys are texts: NAME+ID+BASE64 to verify, PRIVATE+KEY+NAME+ID+BASE64 to sign.";
+        "The file or option, and what is wrong.";
+        "Copy the key whole; `atb key show FILE` prints the key that verifies, and `atb key new` makes a pair."
+    PROOF_FORM = 220, "a proof or bundle does not read";
+        "A proof is one line of JSON, a bundle many with a head that counts them; this one was cut or changed, or another version wrote it.";
+        "The file, the line and what should stand there.";
+        "Fetch the file again, or make it anew with `atb prove` or `atb export --bundle`."
+    PROOF = 221, "a proof does not prove";
+        "Its path does not lead from its row or older root to its root.";
+        "The roots.";
+        "Do not trust what it was to prove."
+    OTHER_TREE = 222, "the rows are not those that a checkpoint or proof speaks of";
+        "The tree over the rows has another root, or a chain another head: the ledger was forked, edited or reordered and chained anew, or this is another ledger.";
+        "The size, the root of the rows and the stated one.";
+        "Do not trust the ledger, unless the checkpoint or proof is of another one."
 }

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use atb_ledger::Ledger;
+use atb_ledger::{Chains, Ledger};
 use atb_measure::preflight::IfBusy;
 
-use super::{Context, cancel_flag, ledger_rows, timed_shapes, tune};
+use super::{Context, cancel_flag, timed_shapes, tune};
 use crate::campaign::{Campaign, Console, Plan, Registration};
 use crate::cli::MeasureArgs;
 use crate::error::Result;
@@ -42,7 +42,7 @@ pub(super) fn run(context: &Context, args: &MeasureArgs) -> Result<u8> {
     campaign.end(worked)?;
     let (folder, id) = (campaign.folder().clone(), campaign.id().to_owned());
     drop(campaign);
-    let rows = ledger_rows(&Ledger::open_read_only(&folder.db())?)?;
+    let rows = Chains::of(&Ledger::open_read_only(&folder.db())?)?;
     let derived = report::derive(&rows, &id)?;
     io::write_durable(&folder.page(), crate::page::render(&derived, &[])?.as_bytes(), "page")?;
     let text = format!("{}\nledger  {}\n", report::terminal::campaign(&derived, 80), folder.db().display());

@@ -7,6 +7,7 @@ mod compare;
 mod demo;
 mod doctor;
 mod documents;
+mod ledger;
 mod measure;
 mod output;
 mod quarantine;
@@ -21,7 +22,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use atb_core::task::{Shape, Task};
-use atb_ledger::Ledger;
 use clap::CommandFactory as _;
 
 use crate::cli::{ClaimCommand, Cli, Command};
@@ -40,9 +40,13 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Measure(args) => measure::run(&context, &args),
         Command::Register(args) => register::run(&context, &args),
         Command::Compare(args) => compare::run(&context, &args),
-        Command::Verify { db } => verify::run(&context, &db),
         Command::Transfer(args) => transfer::run(&context, &args),
-        Command::Report { dir } => tune::report_again(&context, &dir),
+        Command::Verify(args) => verify::run(&context, &args),
+        Command::Key { command } => ledger::key(&context, &command),
+        Command::Checkpoint(args) => ledger::checkpoint(&context, &args),
+        Command::Prove(args) => ledger::prove(&args),
+        Command::Export(args) => ledger::export(&args),
+        Command::Report(args) => tune::report_again(&context, &args),
         Command::Task { command } => documents::task(&context, &command),
         Command::Protocol { command } => documents::protocol(&context, &command),
         Command::Explain { code } => documents::explain(&context, code.as_deref()),
@@ -116,11 +120,6 @@ fn out_path(given: Option<&Path>, what: &str) -> PathBuf {
 }
 
 /// All rows of a ledger, for reports.
-pub(crate) fn ledger_rows(ledger: &Ledger) -> Result<crate::report::LedgerRows> {
-    use atb_core::entry::Chain;
-    Ok(crate::report::LedgerRows {
-        entries: ledger.rows(Chain::Entry)?,
-        gates: ledger.rows(Chain::Gate)?,
-        refusals: ledger.rows(Chain::Refusal)?,
-    })
+fn ledger_rows(ledger: &atb_ledger::Ledger) -> Result<crate::report::LedgerRows> {
+    Ok(crate::report::LedgerRows::of(ledger)?)
 }

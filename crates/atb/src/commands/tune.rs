@@ -1,19 +1,20 @@
 //! `atb tune` and `atb report`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use atb_core::entry::CampaignBody;
 use atb_core::outcome::Outcome;
 use atb_core::quantity::Seed;
-use atb_ledger::Ledger;
+use atb_ledger::{Chains, Ledger, Vouched};
 use atb_measure::preflight::IfBusy;
 use atb_propose::Proposer;
 use atb_propose::deterministic::Deterministic;
 use atb_propose::random::Random;
 
-use super::{Context, cancel_flag, ledger_rows, out_path, timed_shapes};
+use super::ledger::covering;
+use super::{Context, cancel_flag, out_path, timed_shapes};
 use crate::campaign::{Campaign, Console, Plan, Registration, Settings};
-use crate::cli::{ProposerName, TuneArgs};
+use crate::cli::{ProposerName, ReportArgs, TuneArgs};
 use crate::error::{Error, Result};
 use crate::io::{self, Folder, Tasks, crash_point};
 use crate::report::{self, CampaignReport};
@@ -128,9 +129,25 @@ fn registration(settings: &Settings) -> Registration {
 
 /// Derives the report of campaigns from the ledger, writes the page, prints text or JSON, and returns the exit code.
 pub(super) fn publish(context: &Context, folder: &Folder, campaigns: &[String]) -> Result<u8> {
-    let ledger = Ledger::open_read_only(&folder.db())?;
-    let rows = ledger_rows(&ledger)?;
-    let reports = campaigns.iter().map(|id| report::derive(&rows, id)).collect::<std::result::Result<Vec<_>, _>>()?;
+    let rows = Chains::of(&Ledger::open_read_only(&folder.db())?)?;
+    publish_rows(context, folder, &rows, campaigns, None)
+}
+
+/// The same of rows that were read, with what a signed checkpoint says of them.
+fn publish_rows(
+    context: &Context,
+    folder: &Folder,
+    rows: &Chains,
+    campaigns: &[String],
+    vouched: Option<&Vouched>,
+) -> Result<u8> {
+    let derived = campaigns.iter().map(|id| report::derive(rows, id));
+    let mut reports = derived.collect::<std::result::Result<Vec<_>, _>>()?;
+    if let Some(vouched) = vouched {
+        for report in &mut reports {
+            report.anchor_by(rows, vouched.checkpoint.size, vouched.evidence);
+        }
+    }
     let Some((first, also)) = reports.split_first() else {
         return Err(Error::Usage {
             message: "the ledger has no campaign".into(),
@@ -161,11 +178,15 @@ pub(super) fn exit_code(report: &CampaignReport) -> u8 {
     report.outcome().exit_code()
 }
 
-pub(super) fn report_again(context: &Context, dir: &Path) -> Result<u8> {
-    let folder = Folder::open(dir)?;
+pub(super) fn report_again(context: &Context, args: &ReportArgs) -> Result<u8> {
+    let folder = Folder::open(&args.dir)?;
     let ledger = Ledger::open_read_only(&folder.db())?;
     let campaigns: Vec<String> = ledger.bodies::<CampaignBody>()?.into_iter().map(|stored| stored.body.id).collect();
+    let rows = Chains::of(&ledger)?;
     drop(ledger);
-    publish(context, &folder, &campaigns)?;
+    let trust = super::verify::trust(&args.trust)?;
+    let read = |path: &PathBuf| covering(path, &trust, &rows, &folder.db());
+    let vouched = args.checkpoint.as_ref().map(read).transpose()?;
+    publish_rows(context, &folder, &rows, &campaigns, vouched.as_ref())?;
     Ok(0)
 }

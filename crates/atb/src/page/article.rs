@@ -10,7 +10,7 @@ use super::strip::{self, Strip};
 use super::table::Table;
 use super::{evidence, setting};
 use crate::report::number::{self, shown};
-use crate::report::{ANCHOR_CLASS, CampaignReport, Comparison, Fate, text};
+use crate::report::{CampaignReport, Comparison, Fate, text};
 
 /// Everything of a campaign, ready to be written.
 #[derive(Debug)]
@@ -213,7 +213,7 @@ fn trust(report: &CampaignReport) -> Vec<String> {
     let judge = if report.judge.is_empty() { "none yet" } else { &report.judge };
     let isolation = if report.isolation.is_empty() { "none yet" } else { &report.isolation };
     vec![
-        ANCHOR_CLASS.to_owned(),
+        report.anchor.to_string(),
         format!("judge={}", text::clean(judge, 40)),
         format!("isolation {}", text::clean(isolation, 40)),
         format!("protocol {}", report.protocol.id()),

@@ -16,11 +16,14 @@ mod paper;
 mod records;
 mod registered;
 mod search;
+pub mod statement;
 pub mod terminal;
 #[cfg(test)]
 mod tests;
 pub mod text;
 
+/// All rows of a ledger.
+pub use atb_ledger::Chains as LedgerRows;
 pub use block::{ArmCell, ArmReport, BlockReport};
 pub use comparison::{CellRatio, Comparison};
 pub use conclusion::{Check, Conclusion};
@@ -33,6 +36,7 @@ pub use search::{CandidateReport, Confirmation, Fate};
 
 use std::collections::BTreeSet;
 
+use atb_core::anchor_class::{Anchor, Evidence, anchor};
 use atb_core::canon::Digest;
 use atb_core::comparison::ComparisonError;
 use atb_core::document::DocumentError;
@@ -44,20 +48,6 @@ use atb_core::stats::cv::CvError;
 use atb_core::stats::signed_rank::SignedRankError;
 
 use records::Records;
-
-/// How far today's ledgers are tied down.
-pub const ANCHOR_CLASS: &str = "C0: chained, unsigned";
-
-/// All rows of a ledger's three chains, in order.
-#[derive(Debug, Clone, Default)]
-pub struct LedgerRows {
-    /// The ledger proper.
-    pub entries: Vec<Row>,
-    /// Gate decisions.
-    pub gates: Vec<Row>,
-    /// Refused rows.
-    pub refusals: Vec<Row>,
-}
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
@@ -173,6 +163,8 @@ pub struct CampaignReport {
     pub quarantined: BTreeSet<Digest>,
     /// Runs and windows.
     pub effort: Effort,
+    /// How far the conclusion is tied down.
+    pub anchor: Anchor,
     /// Who judged, such as `same-uid`; empty if no block was admitted.
     pub judge: String,
     /// Isolation of workers, such as `L1+uid0`; empty if there was no session.
@@ -206,6 +198,19 @@ impl CampaignReport {
     /// The registration that the campaign runs.
     pub fn registration(&self) -> Option<&RegistrationReport> {
         self.registrations.iter().find(|registration| registration.body.id == self.registered.body.registration)
+    }
+
+    /// States the anchor class by a signed checkpoint of the first `size` entries, if it covers all rows of the campaign.
+    pub fn anchor_by(&mut self, rows: &LedgerRows, size: u64, evidence: Evidence) {
+        let id = Some(self.registered.body.id.as_str());
+        let of_campaign = |row: &Row| {
+            let body: Result<serde_json::Value, _> = serde_json::from_str(&row.body);
+            body.is_ok_and(|body| body["campaign"].as_str() == id)
+        };
+        let last = rows.entries.iter().rev().find(|row| of_campaign(row)).map_or(self.registered.seq, |row| row.seq);
+        if u64::try_from(last).is_ok_and(|last| last <= size) {
+            self.anchor = anchor(evidence, self.judge.split(", ").filter(|judge| !judge.is_empty()));
+        }
     }
 
     /// The machine of the deciding block, else of the first session.
@@ -251,7 +256,9 @@ pub fn derive(rows: &LedgerRows, campaign: &str) -> Result<CampaignReport, Repor
     let distinct = |texts: &mut dyn Iterator<Item = &str>| {
         texts.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
     };
+    let judges: BTreeSet<&str> = records.blocks.iter().map(|stored| stored.body.judge.as_str()).collect();
     Ok(CampaignReport {
+        anchor: anchor(Evidence::Chain, judges),
         judge: distinct(&mut records.blocks.iter().map(|stored| stored.body.judge.as_str())),
         isolation: distinct(&mut records.sessions.iter().map(|session| session.isolation.as_str())),
         exploratory: records.blocks.iter().any(|stored| !stored.body.quiet),

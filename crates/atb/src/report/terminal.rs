@@ -129,7 +129,7 @@ fn beside(page: &mut Lines, report: &CampaignReport) {
         page.fact(control.name, &format!("{}: {}", control.standing.name(), control.read));
     }
     let judge = if report.judge.is_empty() { "none" } else { &report.judge };
-    page.fact("trust", &format!("{}; judge={}; {}", super::ANCHOR_CLASS, text::clean(judge, 40), report.isolation));
+    page.fact("trust", &format!("{}; judge={}; {}", report.anchor, text::clean(judge, 40), report.isolation));
     let effort = &report.effort;
     page.fact(
         "effort",

@@ -359,6 +359,30 @@ fn terminal_lines_fit_and_name_what_the_headline_rests_on() {
 }
 
 #[test]
+fn a_checkpoint_lifts_the_anchor_class_only_if_it_covers_the_campaign_and_another_user_judged() {
+    use atb_core::anchor_class::{Class, Evidence};
+    let ledger = fixture::demo(1.21);
+    let entries = ledger.rows.entries.len() as u64;
+    let same = ledger.rows;
+    let mut other = same.clone();
+    for row in &mut other.entries {
+        row.body = row.body.replace("\"judge\":\"same-uid\"", "\"judge\":\"other-uid\"");
+    }
+    let class = |rows: &LedgerRows, size| {
+        let mut report = derive(rows, "c1").unwrap();
+        report.anchor_by(rows, size, Evidence::Signed);
+        assert!(terminal::campaign(&report, 300).contains(&report.anchor.to_string()));
+        assert_eq!(json::campaign(&report, "")["anchor"]["class"], report.anchor.class.to_string());
+        report.anchor
+    };
+    assert_eq!(class(&other, entries).class, Class::C2);
+    assert_eq!(class(&other, entries - 1).to_string(), "C0: chained, unsigned");
+    let capped = class(&same, entries);
+    assert_eq!(capped.class, Class::C0);
+    assert!(capped.reason.contains("would be C2, but judge=same-uid"), "{capped}");
+}
+
+#[test]
 fn an_unknown_campaign_is_an_error() {
     let ledger = fixture::demo(1.2);
     assert!(matches!(derive(&ledger.rows, "c9"), Err(ReportError::UnknownCampaign { .. })));

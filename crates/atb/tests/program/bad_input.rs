@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use atb_core::note::{Algorithm, Note, NoteSigner};
+
 use crate::support::{
-    Ran, assert_no_worker, atb, borrowed, command, complete, count, measuring, processes, quick, root, tune,
+    Ran, assert_no_worker, atb, borrowed, command, complete, count, json, measuring, processes, quick, root, tune,
 };
 
 /// Parts of candidates for the tests' task.
@@ -291,4 +293,66 @@ fn a_full_scratch_disk_is_not_the_candidates_fault() {
     let ran = ran.expect(1, &["ATB404", "No space left"]);
     assert!(!ran.all().contains("ATB503"), "{}", ran.all());
     assert_clean(here);
+}
+
+#[test]
+fn an_export_to_a_full_disk_leaves_what_was_there() {
+    let home = tempfile::tempdir().unwrap();
+    let here = home.path();
+    std::fs::create_dir(here.join("disk")).unwrap();
+    crate::fixture::finished(&here.join("atb.db"));
+    let script = format!(
+        "mount -t tmpfs -o size=64k none disk || exit 99\necho old > disk/ledger.jsonl; echo old > disk/proof.json\n\
+         {0} key new --name example.org/ledger --out k > vkey || exit 98\nhead -c 60000 /dev/zero > disk/filler\n\
+         {0} export atb.db --bundle disk/ledger.jsonl; echo bundle $?\n{0} export atb.db --format csv --out disk/proof.json; echo csv $?\n\
+         head -c 100000 /dev/zero >> disk/filler\n{0} key new --out disk/key; echo key $?\ncat disk/ledger.jsonl disk/proof.json; ls -A disk",
+        crate::support::PROGRAM
+    );
+    let mut shell = std::process::Command::new("unshare");
+    shell.args(["-m", "sh", "-c", &script]);
+    crate::support::prepare(&mut shell, here);
+    let ran = complete(shell);
+    if ran.code() == 99 || ran.all().contains("unshare failed") {
+        println!("skipped (no mount namespace here: {})", ran.all().trim());
+        return;
+    }
+    let ran = ran.expect(0, &["ATB308", "No space left", "bundle 1", "csv 1", "key 1", "old\nold\n"]);
+    let left: Vec<&str> = ran.stdout.lines().rev().take(3).collect();
+    assert_eq!(left, ["proof.json", "ledger.jsonl", "filler"], "something half-written is left");
+}
+
+#[test]
+fn a_reviewer_checks_a_published_ledger_with_and_without_the_database() {
+    let home = tempfile::tempdir().unwrap();
+    let here = home.path();
+    crate::fixture::finished(&here.join("atb.db"));
+    let run = |arguments: &str| atb(here, &arguments.split_whitespace().collect::<Vec<_>>());
+    let vkey = run("key new --name example.org/ledger --out k").expect(0, &["example.org/ledger+"]).stdout;
+    let vkey = vkey.trim();
+    run("checkpoint atb.db --key k").expect(0, &[vkey, "written to checkpoint"]);
+    // A witness signs what it saw.
+    let witness = NoteSigner::new("witness.example.org", Algorithm::Cosignature, &[9; 32]).unwrap();
+    let mut note = Note::parse(&std::fs::read_to_string(here.join("checkpoint")).unwrap()).unwrap();
+    witness.sign(&mut note, 1_800_000_000);
+    std::fs::write(here.join("cosigned"), note.to_string()).unwrap();
+    let wkey = witness.verifier().to_string();
+    let capped = "C4, but judge=same-uid";
+    for path in ["atb.db --checkpoint cosigned", "all.jsonl", "all.jsonl --checkpoint cosigned"] {
+        run("export atb.db --bundle all.jsonl --checkpoint cosigned").expect(0, &[]);
+        let ran = run(&format!("verify {path} --vkey {vkey} --witness {wkey}"));
+        ran.expect(0, &["every rule", "signed by the named key and 1 witness", "anchor C0", capped]);
+    }
+    run(&format!("verify atb.db --checkpoint checkpoint --vkey {vkey} --witness {wkey}")).expect(10, &["ATB218"]);
+    let object = json(here, &format!("verify atb.db --checkpoint cosigned --vkey {vkey}"));
+    assert_eq!((&object["ok"], &object["signed"]), (&true.into(), &object["entries"]), "{object}");
+    assert_eq!(object["anchor"]["class"], "C0");
+    run("prove atb.db 2 --checkpoint cosigned --out p").expect(0, &[]);
+    run(&format!("verify p --vkey {vkey} --witness {wkey}")).expect(0, &["entry 2", "1 witness"]);
+    run("prove atb.db --from checkpoint --checkpoint cosigned --out p").expect(0, &[]);
+    run(&format!("verify p --vkey {vkey}")).expect(0, &["is the beginning of"]);
+    let rows = run("export atb.db --format csv").expect(0, &["seq,prev,hash,at_ms,kind,key,body"]).stdout;
+    assert_eq!(rows.lines().count() as u64, object["entries"].as_u64().unwrap() + 1);
+    let statement = run("export atb.db --in-toto").expect(0, &["https://in-toto.io/Statement/v1"]).json();
+    assert_eq!(statement["predicate"]["anchor"]["class"], "C0");
+    assert!(statement["subject"][0]["name"].as_str().unwrap().starts_with("candidates/"), "{statement}");
 }
