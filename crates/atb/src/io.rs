@@ -2,6 +2,10 @@
 //!
 //! The only module of this crate that touches the file system or the environment.
 
+mod outsiders;
+
+pub use outsiders::*;
+
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -187,18 +191,6 @@ pub fn read_text(path: &Path) -> Result<String> {
     let mut text = String::new();
     file.take(TEXT_MAX).read_to_string(&mut text).map_err(|error| unreadable(path, &error))?;
     Ok(text)
-}
-
-/// Opens a file of many lines, such as a bundle.
-pub fn open_lines(path: &Path) -> Result<impl io::BufRead> {
-    Ok(io::BufReader::new(open_plain(path)?.0))
-}
-
-/// The first bytes of a plain file; none of what cannot be opened as one.
-pub fn first_bytes(path: &Path) -> Option<Vec<u8>> {
-    let mut first = Vec::new();
-    open_plain(path).ok()?.0.take(4096).read_to_end(&mut first).ok()?;
-    Some(first)
 }
 
 /// O_NONBLOCK of Linux on every architecture that this project runs on.
@@ -443,22 +435,6 @@ pub fn write_durable(path: &Path, bytes: &[u8], label: &str) -> Result<()> {
         // The half-written file is of no use; a failure to remove it changes nothing.
         let _ = fs::remove_file(&temporary);
         failed(error)
-    })
-}
-
-/// Writes a new file that only its owner may read.
-pub fn write_secret(path: &Path, text: &str) -> Result<()> {
-    let write = || -> io::Result<()> {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    };
-    write().map_err(|source| {
-        // Half a key is of no use; one that was there before is left alone.
-        if source.kind() != io::ErrorKind::AlreadyExists {
-            let _ = fs::remove_file(path);
-        }
-        Error::Unwritable { path: path.to_owned(), source }
     })
 }
 
