@@ -23,7 +23,7 @@ use crate::sys::memory::words_mut;
 use crate::worker::{Memory, Worker};
 
 /// Elements from which the scale of an elementwise output is learnt.
-const SCALE_COLS: u64 = 16_384;
+pub(crate) const SCALE_COLS: u64 = 16_384;
 
 /// What every window of a task is judged by.
 #[derive(Debug)]

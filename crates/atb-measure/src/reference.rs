@@ -1,9 +1,10 @@
 //! The reference: the task's double-precision code in a process of its own, never the candidate's.
 
-use atb_core::task::{TaskSpec, Tensor};
+use atb_core::task::{TaskSpec, Tensor, Unit};
 
 use crate::build::Built;
 use crate::fault::Fault;
+use crate::judge::SCALE_COLS;
 use crate::layout::{Layout, Slots};
 use crate::sys::jail::Layers;
 use crate::sys::memory::doubles;
@@ -30,7 +31,9 @@ impl Reference {
         layers: Layers,
     ) -> Result<Self, Fault> {
         let largest: Vec<u64> = spec.hidden.iter().map(|range| range.1).collect();
-        let shapes = spec.shapes.iter().map(|shape| &shape.dims).chain([&largest]);
+        // Scales are learnt on a shape of their own, which may be larger than the task's.
+        let scales = (spec.unit == Unit::Element).then(|| vec![1, SCALE_COLS]);
+        let shapes = spec.shapes.iter().map(|shape| &shape.dims).chain([&largest]).chain(&scales);
         let mut memory = (64, 64);
         for dims in shapes {
             let layout =
