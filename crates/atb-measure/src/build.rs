@@ -18,6 +18,8 @@ use atb_core::protocol::Protocol;
 
 use crate::artefact;
 use crate::fault::Fault;
+use crate::python::Interpreter;
+use crate::sys::interpret::OPTIONS;
 use crate::sys::jail::Layers;
 use crate::sys::memory::{Mapping, Memfd};
 use crate::sys::process::{self, Group, Limits};
@@ -59,7 +61,6 @@ pub struct NoCompiler {
 impl Compiler {
     /// Finds the compiler: the given path or name if any, else gcc, cc or clang. Names are looked for in the system's folders.
     pub fn find(given: Option<&Path>) -> Result<Self, NoCompiler> {
-        let named = |name: &Path| ["/usr/local/bin", "/usr/bin", "/bin"].map(|folder| Path::new(folder).join(name));
         let candidates: Vec<PathBuf> = match given {
             // Compilers run in a scratch folder, and a relative path means the user's.
             Some(path) if path.components().count() > 1 => vec![std::path::absolute(path).unwrap_or(path.to_owned())],
@@ -85,6 +86,11 @@ impl Compiler {
     pub fn version(&self) -> &str {
         &self.version
     }
+}
+
+/// Where a program of this name would be: in the system's folders.
+pub(crate) fn named(name: &Path) -> [PathBuf; 3] {
+    ["/usr/local/bin", "/usr/bin", "/bin"].map(|folder| Path::new(folder).join(name))
 }
 
 #[expect(clippy::disallowed_methods, reason = "compilers are started here")]
@@ -116,6 +122,8 @@ pub struct Source<'a> {
 #[derive(Debug)]
 pub struct Built {
     pub(crate) code: Memfd,
+    /// True if an interpreter runs it.
+    pub(crate) script: bool,
     source: Digest,
     artefact: Digest,
     flags: String,
@@ -156,9 +164,37 @@ pub fn build(compiler: &Compiler, protocol: &Protocol, source: &Source<'_>) -> R
     let code = Memfd::sealed("code", &bytes).map_err(|error| Fault::harness("keep the artefact", &error))?;
     Ok(Built {
         code,
+        script: false,
         source: Digest::of(source.text.as_bytes()),
         artefact: Digest::of(&bytes),
         flags: source.flags.to_owned(),
+        warnings,
+    })
+}
+
+/// Accepts a Python source if it compiles, in the build jail of `compiler`. What workers load is the text.
+pub(crate) fn script(
+    interpreter: &Interpreter,
+    compiler: &Compiler,
+    protocol: &Protocol,
+    source: &Source<'_>,
+) -> Result<Built, Fault> {
+    const COMPILES: &str = "compile(open('candidate.py', 'rb').read(), 'kernel.py', 'exec')";
+    check_text(protocol, source.text)?;
+    let scratch = Scratch::new().map_err(|error| Fault::harness("make a scratch folder", &error))?;
+    let written = scratch.write("candidate.py", source.text);
+    written.map_err(|error| Fault::harness("write a source file", &error))?;
+    let tool = Compiler { path: interpreter.path().to_owned(), ..compiler.clone() };
+    let arguments: Vec<&str> = OPTIONS.into_iter().chain(["-c", COMPILES]).collect();
+    let warnings = run(&tool, protocol, &scratch, source.symbol, &arguments)?;
+    let code =
+        Memfd::sealed("code", source.text.as_bytes()).map_err(|error| Fault::harness("keep the artefact", &error))?;
+    Ok(Built {
+        code,
+        script: true,
+        source: Digest::of(source.text.as_bytes()),
+        artefact: interpreter.digest_with(source.text),
+        flags: interpreter.identity(),
         warnings,
     })
 }

@@ -10,7 +10,7 @@ use atb_core::stats::splitmix::SplitMix64;
 use atb_core::task::Shape;
 
 use crate::build::Built;
-use crate::fault::Fault;
+use crate::fault::{Fault, HIDDEN_SHAPE};
 use crate::inputs::{FACTORS, Place, Purpose, Stream};
 use crate::judge::{Checks, Shown, Streams, Window};
 use crate::lab::Lab;
@@ -205,7 +205,7 @@ fn hidden_shapes(protocol: &Protocol, ranges: &[(u64, u64)], plan: &Stream) -> V
             let bounds: Vec<u64> = ranges.iter().map(|(low, high)| high - low + 1).collect();
             let drawn = plan.draw(Place { cell: 0, window: number, call: 0 }, &bounds);
             let dims = drawn.iter().zip(ranges).map(|(at, (low, _))| low + at).collect();
-            (Shape { name: "a hidden shape".to_owned(), dims, timed: false }, false)
+            (Shape { name: HIDDEN_SHAPE.to_owned(), dims, timed: false }, false)
         })
         .collect()
 }

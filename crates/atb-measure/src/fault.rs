@@ -10,6 +10,9 @@ use crate::worker::WorkerFault;
 /// Longest evidence that is kept.
 const DETAIL_MAX: usize = 4096;
 
+/// What a hidden shape is called.
+pub(crate) const HIDDEN_SHAPE: &str = "a hidden shape";
+
 /// Why there is no measurement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{outcome}: {detail}")]
@@ -31,13 +34,17 @@ impl Fault {
         Self::new(Outcome::HarnessError(codes::WORKER_START), format!("failed to {step}: {error}"))
     }
 
-    /// Judges how a worker failed. `at` says where, in words that reveal nothing hidden.
+    /// Judges how a worker failed. `at` says where, in words that reveal nothing hidden; of a hidden shape the code's own words would.
     pub fn of_worker(fault: &WorkerFault, at: &str) -> Self {
+        let unsaid = WorkerFault::Raised("an exception".to_owned());
+        let fault = if matches!(fault, WorkerFault::Raised(_)) && at == HIDDEN_SHAPE { &unsaid } else { fault };
         let outcome = match fault {
             WorkerFault::Harness { .. } => Outcome::HarnessError(codes::WORKER_START),
             WorkerFault::Load(_) => Outcome::Rejected(codes::LOAD),
             WorkerFault::NoSymbol => Outcome::Rejected(codes::NO_SYMBOL),
-            WorkerFault::Ended(_) | WorkerFault::HandOff(_) => Outcome::Crashed(codes::CRASHED),
+            WorkerFault::Ended(_) | WorkerFault::Raised(_) | WorkerFault::HandOff(_) => {
+                Outcome::Crashed(codes::CRASHED)
+            }
             WorkerFault::Forbidden(_) => Outcome::Rejected(codes::FORBIDDEN_CALL),
             WorkerFault::Mapped(_) => Outcome::Rejected(codes::MAPPED),
             WorkerFault::Gap { .. } => Outcome::Rejected(codes::GAP),

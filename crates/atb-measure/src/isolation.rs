@@ -117,6 +117,7 @@ pub fn probe(program: &Path, layers: Layers) -> Result<Isolation, Fault> {
     let start = Start {
         program,
         code: None,
+        interpreter: None,
         symbol: "",
         operation: Operation::Canary,
         cpu: None,

@@ -13,7 +13,7 @@ use atb_core::quantity::{Nanos, Seed};
 use atb_core::stats::splitmix::SplitMix64;
 use atb_core::task::{Shape, Task, Unit};
 
-use crate::build::{Built, Compiler, Source, build};
+use crate::build::{Built, Compiler, Source, build, script};
 use crate::compare::Tolerances;
 use crate::crew::Crew;
 use crate::fault::Fault;
@@ -21,6 +21,7 @@ use crate::inputs::{Place, Purpose, Stream};
 use crate::isolation::{self, Isolation};
 use crate::judge::{Judge, Shown};
 use crate::layout::Layout;
+use crate::python::Interpreter;
 use crate::reference::{self, Reference};
 use crate::sys::jail::Layers;
 use crate::worker::{Memory, Operation, Start, Worker};
@@ -62,6 +63,7 @@ pub struct Lab {
     protocol: Protocol,
     key: SessionKey,
     compiler: Compiler,
+    interpreter: Option<Interpreter>,
     crew: Crew,
     cells: Vec<Shape>,
     cancel: Arc<AtomicBool>,
@@ -84,6 +86,8 @@ pub struct LabSetup {
     pub key: SessionKey,
     /// The compiler.
     pub compiler: Compiler,
+    /// The interpreter, for tasks of its language.
+    pub interpreter: Option<Interpreter>,
     /// Timed shapes to use; all timed shapes of the task if empty.
     pub cells: Vec<Shape>,
     /// Set by Ctrl-C.
@@ -95,7 +99,8 @@ pub struct LabSetup {
 impl Lab {
     /// Tries the jail, then builds and starts the reference.
     pub fn open(setup: LabSetup) -> Result<Self, Fault> {
-        let LabSetup { program, task, protocol, key, compiler, cells, cancel, layers } = setup;
+        let LabSetup { program, task, protocol, key, compiler, interpreter, cells, cancel, layers } = setup;
+        let interpreter = interpreter.map(|interpreter| interpreter.of_task(&task.spec));
         let isolation = isolation::probe(&program, layers)?;
         let compiler = compiler.jailed(&program, layers);
         let crew = Crew::choose().map_err(|error| Fault::harness("choose processors", &error))?;
@@ -118,7 +123,21 @@ impl Lab {
         };
         judge.learn_scales(&Stream::new(key.bytes(), Purpose::Inputs, "scales"))?;
         let cells = if cells.is_empty() { task.spec.timed().cloned().collect() } else { cells };
-        Ok(Self { program, task, protocol, key, compiler, crew, cells, cancel, layers, isolation, spare: None, judge })
+        Ok(Self {
+            program,
+            task,
+            protocol,
+            key,
+            compiler,
+            interpreter,
+            crew,
+            cells,
+            cancel,
+            layers,
+            isolation,
+            spare: None,
+            judge,
+        })
     }
 
     /// The task.
@@ -156,10 +175,18 @@ impl Lab {
         self.crew
     }
 
-    /// Builds a C source of the task with these flags.
+    /// What runs the task's code, if the processor does not.
+    pub fn interpreter(&self) -> Option<&Interpreter> {
+        self.interpreter.as_ref()
+    }
+
+    /// Builds a source of the task with these flags, of which an interpreter knows none.
     pub fn build(&self, text: &str, flags: &str, link: &[String]) -> Result<Built, Fault> {
         let source = Source { header: self.task.file("kernel.h"), text, symbol: &self.task.spec.symbol, flags, link };
-        build(&self.compiler, &self.protocol, &source)
+        match &self.interpreter {
+            Some(interpreter) => script(interpreter, &self.compiler, &self.protocol, &source),
+            None => build(&self.compiler, &self.protocol, &source),
+        }
     }
 
     /// Median time of a window without calls: the cost of the hand-off.
@@ -176,6 +203,7 @@ impl Lab {
         let start = Start {
             program: &self.program,
             code: None,
+            interpreter: None,
             symbol: "",
             operation,
             cpu: Some(self.crew.measure),
@@ -243,6 +271,7 @@ impl Lab {
         let start = Start {
             program: &self.program,
             code: Some(&built.code),
+            interpreter: self.interpreter.as_ref().filter(|_| built.script),
             symbol: &self.task.spec.symbol,
             operation: Operation::Kernel,
             cpu: Some(self.crew.measure),

@@ -21,6 +21,7 @@ pub mod lab;
 mod layout;
 pub mod naive;
 pub mod preflight;
+pub mod python;
 mod reference;
 mod sample;
 pub mod sys;

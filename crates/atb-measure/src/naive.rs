@@ -33,14 +33,18 @@ impl Lab {
     pub fn naive_harness(&mut self, text: &str, flags: &str) -> Result<Reading, Fault> {
         let task = self.task().clone();
         let source = Source { header: task.file("kernel.h"), text, symbol: &task.spec.symbol, flags, link: &[] };
-        let (bytes, _) = shared_object(self.compiler(), self.protocol(), &source)?;
         let harness = |error: std::io::Error| Fault::harness("make memory for a naive harness", &error);
+        let bytes = match self.interpreter() {
+            Some(_) => text.as_bytes().to_vec(),
+            None => shared_object(self.compiler(), self.protocol(), &source)?.0,
+        };
         let code = Memfd::sealed("code", &bytes).map_err(harness)?;
         let layout = self.layout(&self.cells()[0].dims.clone(), 1, 0)?;
         let memory = Memory::new(layout.memory.0, layout.memory.1).map_err(harness)?;
         let start = Start {
             program: self.program(),
             code: Some(&code),
+            interpreter: self.interpreter(),
             symbol: &task.spec.symbol,
             operation: Operation::Naive,
             cpu: Some(self.crew().measure),

@@ -43,6 +43,7 @@ impl Reference {
         let start = Start {
             program,
             code: Some(&built.code),
+            interpreter: None,
             symbol: SYMBOL,
             operation: Operation::Reference,
             cpu,

@@ -10,6 +10,7 @@ use atb_ledger::{CheckError, IngestError, OpenError};
 use atb_measure::build::NoCompiler;
 use atb_measure::fault::Fault;
 use atb_measure::preflight::NotQuiet;
+use atb_measure::python::NoInterpreter;
 use miette::Diagnostic;
 
 /// Exit codes that are not an outcome's.
@@ -124,6 +125,10 @@ pub enum Error {
     #[error("{0}")]
     #[diagnostic(help("install gcc (Debian: apt install gcc libc6-dev), or set ATB_CC to a compiler's path"))]
     NoCompiler(#[from] NoCompiler),
+    /// There is no interpreter.
+    #[error("{0}")]
+    #[diagnostic(help("install python3 (Debian: apt install python3), or set ATB_PYTHON to an interpreter's path"))]
+    NoInterpreter(#[from] NoInterpreter),
     /// The harness, or a baseline of the task, failed.
     #[error("{context}: {fault}")]
     #[diagnostic(help("run `atb doctor`; if it finds nothing, the task's own files may be at fault"))]
@@ -180,6 +185,7 @@ impl Error {
                 fault.outcome.exit_code()
             }
             Self::NoCompiler(_)
+            | Self::NoInterpreter(_)
             | Self::Unwritable { .. }
             | Self::Fault { .. }
             | Self::Report(_)

@@ -18,7 +18,8 @@ use atb_core::codes;
 use atb_core::document::{Cause, DocumentError};
 use atb_core::gates::Peaks;
 use atb_core::protocol::{Protocol, Sources};
-use atb_core::task::Task;
+use atb_core::task::{Language, Task};
+use atb_measure::python::Interpreter;
 use atb_measure::sys::jail::{LAYERS, Layers};
 use include_dir::{Dir, include_dir};
 
@@ -32,9 +33,12 @@ const TASK_FILES: &[&str] = &[
     "task.toml",
     "kernel.h",
     "kernel.c",
+    "kernel.py",
     "reference.c",
     "baselines/naive.c",
+    "baselines/naive.py",
     "baselines/compiler.c",
+    "baselines/compiler.py",
     "baselines/vendor.c",
     "space.toml",
     "space.c",
@@ -239,6 +243,15 @@ pub fn keep_peaks(peaks: &Peaks) -> Result<PathBuf> {
     make_folder(path.parent().unwrap_or(Path::new(".")))?;
     write_durable(&path, format!("{text}\n").as_bytes(), "peaks")?;
     Ok(path)
+}
+
+/// The interpreter that a task needs, if any: the one that the user asks for, or the machine's.
+pub fn interpreter_for(task: &Task) -> Result<Option<Interpreter>> {
+    if task.spec.language != Language::Python {
+        return Ok(None);
+    }
+    let given = std::env::var_os("ATB_PYTHON").filter(|value| !value.is_empty()).map(PathBuf::from);
+    Ok(Some(Interpreter::find(given.as_deref())?))
 }
 
 /// The layers of the workers' jail: all but those that ATB_WITHOUT names, for showing what each is good for.

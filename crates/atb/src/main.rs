@@ -9,7 +9,12 @@ use clap::Parser as _;
 fn main() -> ExitCode {
     // Workers are this program again; they must not parse arguments or print.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "__run") {
-        return match atb_measure::sys::serve::serve() {
+        let mut arguments = std::env::args_os().skip(2).peekable();
+        let served = match arguments.peek() {
+            None => atb_measure::sys::serve::serve(),
+            Some(_) => atb_measure::sys::interpret::interpret(arguments),
+        };
+        return match served {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,
         };

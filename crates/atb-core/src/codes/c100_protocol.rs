@@ -60,7 +60,7 @@ super::codes! {
     TASK_INCOMPLETE = 115, "a task lacks its reference or a baseline";
         "A ratio needs a reference to be checked against, and both a naive and a compiler baseline.";
         "The missing file.";
-        "Add reference.c, baselines/naive.c and baselines/compiler.c."
+        "Add reference.c, and baselines/naive and baselines/compiler in the task's language."
     UNREADABLE = 116, "a file cannot be read";
         "The file is missing, a directory, not UTF-8 text, or not readable by this user.";
         "The path and the system's reason.";

@@ -25,4 +25,8 @@ super::codes! {
         "A canary asks, in the jail of the workers, for everything that a kernel must not get; what it is refused is the level. Below the protocol's level rows are exploratory.";
         "The level with its flags, the level that the protocol asks for, and what the canary got.";
         "Run `atb doctor`; use a kernel with seccomp and Landlock, or pass --exploratory for rows that can never be a headline."
+    NO_INTERPRETER = 407, "no Python interpreter was found";
+        "Candidates of Python tasks run in the CPython of this machine, 3.8 or newer, with its modules ctypes and mmap.";
+        "The paths that were tried.";
+        "Install python3 (Debian: apt install python3), or set ATB_PYTHON to an interpreter's path."
 }

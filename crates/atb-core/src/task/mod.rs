@@ -8,7 +8,7 @@ mod spec;
 
 pub use expression::{Expression, ExpressionError};
 pub use space::{Axis, Point, Space};
-pub use spec::{Dtype, Fill, Shape, TaskSpec, Tensor, Tolerance, Unit, Vendor};
+pub use spec::{Dtype, Fill, Language, Shape, TaskSpec, Tensor, Tolerance, Unit, Vendor};
 
 use std::collections::BTreeMap;
 
@@ -36,8 +36,8 @@ impl Task {
             Some(text) => TaskSpec::parse(&file, text)?,
             None => return Err(incomplete(&file, "task.toml")),
         };
-        let required = ["kernel.h", "reference.c", "baselines/naive.c", "baselines/compiler.c", spec.editable.as_str()];
-        for name in required {
+        let (naive, compiler) = (baseline_file(&spec, "naive"), baseline_file(&spec, "compiler"));
+        for name in ["kernel.h", "reference.c", &naive, &compiler, &spec.editable] {
             if !files.contains_key(name) {
                 return Err(incomplete(&file, name));
             }
@@ -57,6 +57,11 @@ impl Task {
         self.files.get(name).map_or("", String::as_str)
     }
 
+    /// The text of a baseline, in the task's language.
+    pub fn baseline(&self, name: &str) -> &str {
+        self.file(&baseline_file(&self.spec, name))
+    }
+
     /// The editable file's starting text.
     pub fn starting_point(&self) -> &str {
         self.file(&self.spec.editable)
@@ -74,6 +79,10 @@ impl Task {
     }
 }
 
+fn baseline_file(spec: &TaskSpec, name: &str) -> String {
+    format!("baselines/{name}{}", spec.language.suffix())
+}
+
 fn incomplete(file: &str, missing: &str) -> DocumentError {
     DocumentError {
         file: file.to_owned(),
@@ -82,7 +91,37 @@ fn incomplete(file: &str, missing: &str) -> DocumentError {
         field: missing.to_owned(),
         code: codes::TASK_INCOMPLETE,
         cause: Cause::Rule(format!("the task has no {missing}")),
-        remedy: "a task needs task.toml, kernel.h, kernel.c, reference.c, baselines/naive.c and baselines/compiler.c"
+        remedy: "a task needs task.toml, kernel.h, reference.c, and in its language (.c or .py) kernel, baselines/naive and \
+                 baselines/compiler"
             .into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_editable_file_is_in_the_language_of_the_task() {
+        let text = include_str!("../../../../tasks/gelu_tanh_py/task.toml");
+        assert_eq!(TaskSpec::parse("task.toml", text).unwrap().language, Language::Python);
+        for (from, to, code) in [
+            ("kernel.py", "kernel.c", codes::TASK_SURFACE),
+            ("language = \"python\"", "", codes::TASK_SURFACE),
+            ("\"python\"", "\"perl\"", codes::OUT_OF_RANGE),
+        ] {
+            let error = TaskSpec::parse("task.toml", &text.replacen(from, to, 1)).unwrap_err();
+            assert_eq!(error.code, code, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_python_task_needs_python_baselines() {
+        let toml = include_str!("../../../../tasks/gelu_tanh_py/task.toml").to_owned();
+        let names = ["kernel.h", "reference.c", "kernel.py", "baselines/naive.c", "baselines/compiler.c"];
+        let mut files: BTreeMap<String, String> = names.map(|name| (name.to_owned(), String::new())).into();
+        files.insert("task.toml".to_owned(), toml);
+        let error = Task::from_files("t", files).unwrap_err();
+        assert_eq!((error.code, error.field.as_str()), (codes::TASK_INCOMPLETE, "baselines/naive.py"));
     }
 }

@@ -16,6 +16,25 @@ pub enum Dtype {
     I32,
 }
 
+/// What a task's candidates are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// C, compiled to a shared object.
+    C,
+    /// Python, run by the CPython of the machine, whose state is the candidate's: the label of least trust.
+    Python,
+}
+
+impl Language {
+    /// How the names of its files end, with the dot.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Self::C => ".c",
+            Self::Python => ".py",
+        }
+    }
+}
+
 /// How inputs are drawn. All streams are keyed and fresh for each call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fill {
@@ -125,6 +144,8 @@ pub struct TaskSpec {
     pub source: String,
     /// C function.
     pub symbol: String,
+    /// What candidates and baselines are written in; the reference is C in any case.
+    pub language: Language,
     /// The one editable file.
     pub editable: String,
     /// Names of the dimensions; the first is the row dimension.
@@ -167,13 +188,18 @@ impl TaskSpec {
             let item = root.require(key)?;
             expression(&item, item.text()?, &dims)
         };
+        let language = match root.get("language") {
+            Some(item) => choice(&item, &[("c", Language::C), ("python", Language::Python)])?,
+            None => Language::C,
+        };
         let spec = Self {
             id: read_name(&root, "id")?,
             title: text_of(&root, "title")?,
             summary: text_of(&root, "summary")?,
             source: text_of(&root, "source")?,
             symbol: read_symbol(&root)?,
-            editable: read_editable(&root)?,
+            language,
+            editable: read_editable(&root, language)?,
             unit: choice(&root.require("unit")?, &[("element", Unit::Element), ("row", Unit::Row)])?,
             tolerance: choice(
                 &root.require("tolerance")?,
@@ -208,6 +234,9 @@ impl TaskSpec {
         let fault = |key: &'static str, cause: &str| Err(root.require(key)?.rule(codes::OUT_OF_RANGE, cause));
         if self.inputs.len() + self.outputs.len() > TENSORS_MAX || self.inputs.is_empty() || self.outputs.is_empty() {
             return fault("input", "a kernel has 1 or more inputs and outputs, at most 8 tensors in all");
+        }
+        if self.language == Language::Python && self.vendor.is_some() {
+            return fault("vendor", "a Python task has no vendor library: what it imports is its own");
         }
         if self.timed().count() == 0 {
             return fault("shape", "no shape is timed");
@@ -285,11 +314,12 @@ fn read_symbol(root: &Table<'_>) -> Result<String, DocumentError> {
     Ok(text.to_owned())
 }
 
-fn read_editable(root: &Table<'_>) -> Result<String, DocumentError> {
+fn read_editable(root: &Table<'_>, language: Language) -> Result<String, DocumentError> {
     let item = root.require("editable")?;
+    let name = format!("kernel{}", language.suffix());
     match item.texts()?.as_slice() {
-        [one] if one == "kernel.c" => Ok(one.clone()),
-        [_] => Err(item.rule(codes::TASK_SURFACE, "the editable file of a C task is kernel.c")),
+        [one] if *one == name => Ok(name),
+        [_] => Err(item.rule(codes::TASK_SURFACE, &format!("the editable file of a {language:?} task is {name}"))),
         files => {
             let cause = format!("{} files are editable; a candidate is exactly one file", files.len());
             Err(item.rule(codes::TASK_SURFACE, &cause))

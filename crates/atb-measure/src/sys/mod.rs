@@ -9,6 +9,7 @@ pub mod compile;
 pub mod cpu;
 pub mod disk;
 pub mod event;
+pub mod interpret;
 pub mod jail;
 pub mod loader;
 pub mod memory;

@@ -110,6 +110,7 @@ impl Link {
         words(word::INPUT_STRIDE, &layout.inputs.stride);
         words(word::OUTPUT_AT, &layout.outputs.at);
         words(word::OUTPUT_STRIDE, &layout.outputs.stride);
+        words(word::ELEMENTS, &[&layout.inputs.elements[..], &layout.outputs.elements].concat());
         words(word::WORKSPACE, &[layout.workspace.0]);
         words(word::WORKSPACE_STRIDE, &[layout.workspace.1]);
         for (at, &dim) in layout.dims.iter().enumerate() {
@@ -218,11 +219,14 @@ impl Link {
                 Err(_) => Err(WorkerFault::HandOff("it took its signal back")),
             },
             Waited::Ended => {
-                let status = self.group.kill().map_err(harness("reap a worker"))?;
-                if is_refusal(status) {
+                let ended = self.group.kill().map_err(harness("reap a worker"))?;
+                if is_refusal(ended) {
                     return Err(WorkerFault::Forbidden(self.refused_call()));
                 }
-                Err(WorkerFault::Ended(describe(status)))
+                if ended.code() == Some(status::RAISED) {
+                    return Err(WorkerFault::Raised(self.message()));
+                }
+                Err(WorkerFault::Ended(describe(ended)))
             }
             Waited::TimedOut => {
                 self.group.kill().map_err(harness("kill a worker"))?;

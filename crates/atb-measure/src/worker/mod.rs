@@ -49,12 +49,17 @@ pub(crate) mod word {
     pub(crate) const INPUT_STRIDE: usize = 32;
     pub(crate) const OUTPUT_AT: usize = 40;
     pub(crate) const OUTPUT_STRIDE: usize = 48;
+    /// Elements of eight tensors, inputs before outputs; for languages whose tensors have a length.
+    pub(crate) const ELEMENTS: usize = 56;
     /// The symbol's text, NUL-terminated, at this word.
     pub(crate) const SYMBOL: usize = 64;
 }
 
 /// Size of the control and status pages.
 pub(crate) const PAGE: usize = 4096;
+
+/// Descriptors of a worker: those that it is given, the code's file while it is loaded, and the libraries'.
+pub(crate) const DESCRIPTORS: u64 = 64;
 
 /// What a worker does when told to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +83,7 @@ const OPERATIONS: [Operation; 6] =
     [Operation::Kernel, Operation::Reference, Operation::Null, Operation::Delay, Operation::Canary, Operation::Naive];
 
 impl Operation {
-    fn number(self) -> u64 {
+    pub(crate) fn number(self) -> u64 {
         OPERATIONS.iter().position(|operation| *operation == self).map_or(0, |at| at as u64 + 1)
     }
 
@@ -105,6 +110,8 @@ pub(crate) mod status {
     pub(crate) const NO_SYMBOL: u64 = 3;
     pub(crate) const MESSAGE_AT: usize = 64;
     pub(crate) const MESSAGE_MAX: usize = 2048;
+    /// Exit status of an interpreter whose code raised an exception, which is the message.
+    pub(crate) const RAISED: i32 = 70;
 }
 
 /// Writes a state, or a failure with its message, on the status page. True if it is a failure.

@@ -7,8 +7,9 @@ use std::process::{Command, Stdio};
 
 use atb_core::quantity::Nanos;
 
-use super::{Link, Operation, PAGE, status, word};
+use super::{DESCRIPTORS, Link, Operation, PAGE, status, word};
 use crate::layout::Layout;
+use crate::python::Interpreter;
 use crate::sys::event::Event;
 use crate::sys::jail::Layers;
 use crate::sys::memory::{Mapping, Memfd};
@@ -16,8 +17,6 @@ use crate::sys::process::{Group, Limits, code_of};
 
 /// Address space of a worker beyond its shared memory: room for the program, a vendor library's buffers, and what a kernel allocates.
 const ADDRESS_SPACE: u64 = 8 << 30;
-/// Descriptors of a worker: those that it is given, the code's file while it is loaded, and the libraries'.
-const DESCRIPTORS: u64 = 64;
 
 /// What a worker needs to start.
 #[derive(Debug)]
@@ -26,6 +25,8 @@ pub struct Start<'a> {
     pub program: &'a std::path::Path,
     /// The code, or None for operations without code.
     pub code: Option<&'a Memfd>,
+    /// What runs the code, if the processor does not.
+    pub interpreter: Option<&'a Interpreter>,
     /// The symbol to call.
     pub symbol: &'a str,
     /// What the worker does.
@@ -62,6 +63,9 @@ pub enum WorkerFault {
     /// The process ended by itself.
     #[error("the worker ended: {0}")]
     Ended(String),
+    /// The code raised an exception, in its words.
+    #[error("the code raised {0}")]
+    Raised(String),
     /// The worker signalled out of turn, or made the signals unusable.
     #[error("the worker broke the hand-off: {0}")]
     HandOff(&'static str),
@@ -221,7 +225,11 @@ impl Worker {
 #[expect(clippy::disallowed_methods, reason = "workers are processes; this is where they start")]
 fn command(start: &Start<'_>) -> Command {
     let mut command = Command::new(start.program);
-    command.arg("__run").env_clear().current_dir("/");
+    command.arg("__run");
+    if let Some(interpreter) = start.interpreter {
+        command.args(interpreter.arguments());
+    }
+    command.env_clear().current_dir("/");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.env("ATB_PADDING", "x".repeat(start.padding));
     command.envs(start.env.iter().map(|(key, value)| (key, value)));

@@ -52,10 +52,10 @@ impl Campaign {
         let naive_flags = self.plan.protocol.build_naive_flags().first().cloned().unwrap_or_default();
         self.console.line("building and checking baselines");
         let naive = self
-            .build_and_check(task.file("baselines/naive.c"), &naive_flags, &[], &[])?
+            .build_and_check(task.baseline("naive"), &naive_flags, &[], &[])?
             .map_err(|fault| baseline_fault("naive", fault))?;
         self.record_baseline(Role::Naive, &naive, Vec::new())?;
-        let (compiler, tried) = self.choose_compiler(task.file("baselines/compiler.c"), earlier)?;
+        let (compiler, tried) = self.choose_compiler(task.baseline("compiler"), earlier)?;
         let flags = compiler.built().flags().to_owned();
         self.record_baseline(Role::Compiler, &compiler, tried)?;
         self.console.line(&format!("  compiler baseline: {flags}"));
@@ -141,7 +141,10 @@ impl Campaign {
     fn choose_compiler(&mut self, text: &str, earlier: Option<String>) -> Result<(Checked, Vec<TriedBody>)> {
         let sets = match earlier {
             Some(flags) => vec![flags],
-            None => self.plan.protocol.build_compiler_flags().to_vec(),
+            None => match self.lab()?.interpreter() {
+                Some(interpreter) => vec![interpreter.identity()],
+                None => self.plan.protocol.build_compiler_flags().to_vec(),
+            },
         };
         let mut passing = Vec::new();
         let mut tried = Vec::new();

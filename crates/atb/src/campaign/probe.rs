@@ -78,7 +78,7 @@ impl Campaign {
 
     /// The text of the campaign's root, the compiler baseline.
     pub fn root_text(&self) -> String {
-        self.plan.task.file("baselines/compiler.c").to_owned()
+        self.plan.task.baseline("compiler").to_owned()
     }
 
     /// The isolation of the last session; empty before the first one.

@@ -326,7 +326,7 @@ impl Campaign {
     fn parent_digest(&self) -> Result<(bool, Digest)> {
         match self.mine(|keep: &KeepBody| keep.campaign.as_str())?.pop() {
             Some(keep) => Ok((true, keep.candidate)),
-            None => Ok((false, Digest::of(self.plan.task.file("baselines/compiler.c").as_bytes()))),
+            None => Ok((false, Digest::of(self.plan.task.baseline("compiler").as_bytes()))),
         }
     }
 

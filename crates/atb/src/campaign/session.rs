@@ -80,6 +80,7 @@ impl Campaign {
             protocol: self.plan.protocol.clone(),
             key: key.clone(),
             compiler: Compiler::find(io::compiler_override().as_deref())?,
+            interpreter: io::interpreter_for(&self.plan.task)?,
             cells: self.plan.cells.clone(),
             cancel: self.plan.cancel.clone(),
             layers: io::layers()?,
@@ -101,7 +102,10 @@ impl Campaign {
             isolation: isolation.to_string(),
             canary: isolation.canary(),
             harness: fingerprint::program(),
-            compiler: lab.compiler().version().to_owned(),
+            compiler: match lab.interpreter() {
+                Some(interpreter) => interpreter.identity(),
+                None => lab.compiler().version().to_owned(),
+            },
         };
         self.append(&body)?;
         self.lab = Some(lab);

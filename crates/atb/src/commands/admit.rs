@@ -31,6 +31,7 @@ pub(super) fn run(context: &Context, task: &str, protocol: &str) -> Result<u8> {
         protocol,
         key: SessionKey::random().map_err(|source| Error::Unwritable { path: "a key".into(), source })?,
         compiler: Compiler::find(io::compiler_override().as_deref())?,
+        interpreter: io::interpreter_for(&task)?,
         cells: Vec::new(),
         cancel: cancel_flag(),
         layers: io::layers()?,
@@ -61,14 +62,16 @@ fn load(context: &Context, name: &str) -> Result<Task> {
 /// Every honest baseline must pass, the compiler's with every set of flags: reorderings of sums among them.
 fn baselines(lab: &mut Lab, task: &Task) -> Result<Vec<Baseline>> {
     let protocol = lab.protocol().clone();
-    let sets = |name: &'static str, file: &'static str, sets: &[String]| -> Vec<(String, &'static str, String)> {
-        sets.iter().map(|flags| (format!("{name} {flags}"), file, flags.clone())).collect()
+    let own = lab.interpreter().map(|interpreter| vec![interpreter.identity()]);
+    let sets = |name: &'static str, sets: &[String]| -> Vec<(String, &'static str, String)> {
+        let sets = own.as_deref().unwrap_or(sets);
+        sets.iter().map(|flags| (format!("{name} {flags}"), name, flags.clone())).collect()
     };
-    let mut all = sets("naive", "baselines/naive.c", protocol.build_naive_flags());
-    all.extend(sets("compiler", "baselines/compiler.c", protocol.build_compiler_flags()));
+    let mut all = sets("naive", protocol.build_naive_flags());
+    all.extend(sets("compiler", protocol.build_compiler_flags()));
     let mut baselines = Vec::new();
-    for (name, file, flags) in all {
-        let checked = lab.build(task.file(file), &flags, &[]).and_then(|built| lab.check(built, &[]));
+    for (name, of, flags) in all {
+        let checked = lab.build(task.baseline(of), &flags, &[]).and_then(|built| lab.check(built, &[]));
         let fault = match checked {
             Ok(_) => None,
             Err(fault) if fault.is_harness() => {

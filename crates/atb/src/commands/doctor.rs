@@ -30,6 +30,7 @@ pub(super) fn run(context: &Context) -> Result<u8> {
         protocol: protocol.clone(),
         key,
         compiler: compiler.clone(),
+        interpreter: None,
         cells: Vec::new(),
         cancel: cancel_flag(),
         layers: io::layers()?,

@@ -1,14 +1,15 @@
 //! `atb measure`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use atb_core::task::{Language, Task};
 use atb_ledger::{Chains, Ledger};
 use atb_measure::preflight::IfBusy;
 
 use super::{Context, cancel_flag, timed_shapes, tune};
 use crate::campaign::{Campaign, Console, Plan, Registration};
 use crate::cli::MeasureArgs;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::io::{self, Folder};
 use crate::report;
 
@@ -16,6 +17,7 @@ pub(super) fn run(context: &Context, args: &MeasureArgs) -> Result<u8> {
     let task = context.tasks.load(&args.task)?;
     let cells = timed_shapes(&task, &args.measuring.shape)?;
     let protocol = io::load_protocol(&args.measuring.protocol)?;
+    require_language(&args.candidate, &task)?;
     let text = io::read_text(&args.candidate)?;
     let default = || PathBuf::from("atb-out").join(format!("measure-{}", args.task));
     let folder = Folder::open_or_create(&args.measuring.out.clone().unwrap_or_else(default))?;
@@ -48,4 +50,22 @@ pub(super) fn run(context: &Context, args: &MeasureArgs) -> Result<u8> {
     let text = format!("{}\nledger  {}\n", report::terminal::campaign(&derived, 80), folder.db().display());
     context.output.result(&text, &report::json::probe(&derived))?;
     Ok(tune::exit_code(&derived))
+}
+
+/// Refuses a file whose name says that it is in another language than the task's; any other name may hold any language.
+fn require_language(candidate: &Path, task: &Task) -> Result<()> {
+    let suffix = candidate.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    let other = [Language::C, Language::Python].into_iter().find(|language| &language.suffix()[1..] == suffix);
+    match other {
+        Some(other) if other != task.spec.language => Err(Error::Usage {
+            message: format!(
+                "{} is a {other:?} file, and candidates of {} are in {:?}",
+                candidate.display(),
+                task.spec.id,
+                task.spec.language
+            ),
+            remedy: format!("see `atb task show {} --file {}` for a starting point", task.spec.id, task.spec.editable),
+        }),
+        _ => Ok(()),
+    }
 }

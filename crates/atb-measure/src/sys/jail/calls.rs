@@ -46,6 +46,9 @@ pub(super) const LOADING: &[Call] = calls! {
     SYS_landlock_create_ruleset SYS_landlock_add_rule SYS_landlock_restrict_self SYS_seccomp
 };
 
+/// What an interpreter needs to start beyond what loading needs: to be started, and to know where it is.
+pub(super) const STARTING: &[Call] = calls! { SYS_execve SYS_getcwd SYS_faccessat2 };
+
 /// What a compiler may not ask for.
 pub(super) const NOT_BUILDING: &[Call] = calls! {
     SYS_socket SYS_socketpair SYS_connect SYS_bind SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register
@@ -72,14 +75,14 @@ pub(super) const NOT_BUILDING_OLDER: &[Call] = &[];
 
 /// The name of a call, if this program names it anywhere.
 pub(crate) fn name_of(number: i64) -> Option<&'static str> {
-    let known = [RUNNING, BY_ARGUMENT, IN_VAIN, LOADING, NOT_BUILDING, NOT_BUILDING_OLDER, OTHERS];
+    let known = [RUNNING, BY_ARGUMENT, IN_VAIN, LOADING, STARTING, NOT_BUILDING, NOT_BUILDING_OLDER, OTHERS];
     let found = known.into_iter().flatten().find(|(of, _)| *of == number)?;
     Some(found.1.trim_start_matches("SYS_"))
 }
 
 /// Calls that are refused everywhere and only have a name here.
 const OTHERS: &[Call] = calls! {
-    SYS_clone SYS_clone3 SYS_execve SYS_execveat SYS_wait4 SYS_setitimer SYS_timer_create
+    SYS_clone SYS_clone3 SYS_execveat SYS_wait4 SYS_setitimer SYS_timer_create
     SYS_timerfd_create SYS_memfd_create SYS_setuid SYS_setgid SYS_setresuid SYS_setresgid SYS_mlock SYS_mlockall
     SYS_unlinkat SYS_renameat2 SYS_linkat SYS_symlinkat SYS_mkdirat SYS_truncate SYS_ftruncate SYS_fallocate
     SYS_sendto SYS_recvfrom SYS_sendmsg SYS_recvmsg SYS_listen SYS_accept4 SYS_pipe2 SYS_eventfd2 SYS_epoll_create1

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    apply_filter,
+    apply_filter, sock_filter,
 };
 
 use super::JailFault;
@@ -45,7 +45,17 @@ fn enter(step: &'static str, program: Result<BpfProgram, String>) -> Result<(), 
 
 /// For loading: what the loader and a library's own start need, no processes, no sockets, no other files than Landlock allows.
 pub(super) fn loading() -> Result<(), JailFault> {
+    loading_and(&[])
+}
+
+/// For the start of an interpreter and what it imports: what loading needs, and to become the interpreter, which Landlock says what may be.
+pub(super) fn interpreting() -> Result<(), JailFault> {
+    loading_and(calls::STARTING)
+}
+
+fn loading_and(more: &[Call]) -> Result<(), JailFault> {
     let mut rules = plain(calls::RUNNING);
+    rules.extend(plain(more));
     rules.extend(plain(calls::LOADING));
     rules.extend(plain(calls::BY_ARGUMENT));
     rules.extend(plain(calls::IN_VAIN));
@@ -58,10 +68,27 @@ pub(super) fn loading() -> Result<(), JailFault> {
 
 /// For running: memory that is not executable, clocks, and the hand-off's two descriptors.
 pub(super) fn running() -> Result<(), JailFault> {
-    let step = "filter the calls of running";
+    running_programs().into_iter().try_for_each(|program| enter(RUNNING, program))
+}
+
+/// The same filters, in their order, as bytes of the kernel's own form, for an interpreter to enter.
+pub(super) fn running_later() -> Result<Vec<Vec<u8>>, JailFault> {
+    let bytes = |program: BpfProgram| {
+        let step =
+            |step: &sock_filter| [&step.code.to_ne_bytes()[..], &[step.jt, step.jf], &step.k.to_ne_bytes()].concat();
+        program.iter().flat_map(step).collect()
+    };
+    running_programs().into_iter().map(|program| program.map(bytes).map_err(failed(RUNNING))).collect()
+}
+
+const RUNNING: &str = "filter the calls of running";
+
+fn running_programs() -> [Result<BpfProgram, String>; 2] {
     let missing = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
-    enter(step, program(plain(calls::IN_VAIN), SeccompAction::Allow, missing))?;
-    enter(step, running_rules().and_then(|rules| program(rules, SeccompAction::Trap, SeccompAction::Allow)))
+    [
+        program(plain(calls::IN_VAIN), SeccompAction::Allow, missing),
+        running_rules().and_then(|rules| program(rules, SeccompAction::Trap, SeccompAction::Allow)),
+    ]
 }
 
 /// A process may send itself the signal of abort(3), and no other.

@@ -1,5 +1,6 @@
 //! Landlock: which files and processes a worker reaches, enforced by the kernel for good.
 
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use landlock::{
@@ -57,9 +58,25 @@ pub(super) fn libraries_only() -> Result<u64, JailFault> {
     Ok(enforced(&status.ruleset))
 }
 
+/// Allows to read libraries and what an interpreter consists of.
+pub(super) fn libraries_and(parts: &[&Path]) -> Result<u64, JailFault> {
+    let read = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::Execute;
+    let allowed = closed()
+        .and_then(|set| set.add_rules(path_beneath_rules(LIBRARIES, read)))
+        .and_then(|set| set.add_rules(path_beneath_rules(parts, read)));
+    let status =
+        allowed.and_then(RulesetCreated::restrict_self).map_err(rules("allow libraries and an interpreter only"))?;
+    Ok(enforced(&status.ruleset))
+}
+
 /// Allows nothing.
 pub(super) fn nothing() -> Result<(), JailFault> {
     closed().and_then(RulesetCreated::restrict_self).map(drop).map_err(rules("allow no files"))
+}
+
+/// The rule set of [`nothing`], to be entered later; none if the kernel has no Landlock.
+pub(super) fn nothing_yet() -> Result<Option<OwnedFd>, JailFault> {
+    closed().map(Into::into).map_err(rules("prepare to allow no files"))
 }
 
 /// Folders of a toolchain that stands outside the system's, beside its `bin`. Others of that prefix may be a person's.

@@ -18,6 +18,7 @@ mod refusal;
 pub(crate) use calls::name_of;
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use super::memory::Mapping;
@@ -103,17 +104,50 @@ fn system(step: &'static str) -> impl FnOnce(io::Error) -> JailFault {
 
 /// Stage 1: before the code is loaded.
 pub(crate) fn before_loading(layers: Layers, status_page: &mut Mapping) -> Result<(), JailFault> {
+    first_stage(layers, status_page, landlock::libraries_only, filter::loading)
+}
+
+/// Stage 1 of a worker that becomes an interpreter, which consists of these files and folders.
+pub(crate) fn before_interpreting(layers: Layers, status_page: &mut Mapping, parts: &[&Path]) -> Result<(), JailFault> {
+    first_stage(layers, status_page, || landlock::libraries_and(parts), filter::interpreting)
+}
+
+/// Stage 2 for whoever this process becomes: its rule set, and its filters in their order. Both stages are the same for all code.
+#[derive(Debug, Default)]
+pub(crate) struct SecondStage {
+    pub(crate) ruleset: Option<OwnedFd>,
+    pub(crate) filters: Vec<Vec<u8>>,
+}
+
+/// What [`before_running`] would do, to be done by an interpreter before it runs code.
+pub(crate) fn before_running_later(layers: Layers) -> Result<SecondStage, JailFault> {
+    let mut stage = SecondStage::default();
+    if layers.has(Layers::LANDLOCK) {
+        stage.ruleset = landlock::nothing_yet()?;
+    }
+    if layers.has(Layers::FILTER) {
+        stage.filters = filter::running_later()?;
+    }
+    Ok(stage)
+}
+
+fn first_stage(
+    layers: Layers,
+    status_page: &mut Mapping,
+    allow: impl FnOnce() -> Result<u64, JailFault>,
+    enter: impl FnOnce() -> Result<(), JailFault>,
+) -> Result<(), JailFault> {
     if layers.has(Layers::IDENTITY) {
         become_nobody().map_err(system("become another user"))?;
     }
     if layers.has(Layers::LANDLOCK) {
-        status_page.store(status::LANDLOCK, landlock::libraries_only()?);
+        status_page.store(status::LANDLOCK, allow()?);
     }
     if layers.has(Layers::FILTER) {
         // The user's own limit, too, where that user is not root.
         process::limit_processes(0).map_err(system("limit processes"))?;
         refusal::ends_the_process(status_page).map_err(system("handle refused calls"))?;
-        filter::loading()?;
+        enter()?;
     }
     Ok(())
 }
