@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use atb_core::codes;
+use atb_core::outcome::Outcome;
 use atb_measure::naive::Reading;
 use atb_measure::preflight::IfBusy;
 use serde_json::{Value, json};
@@ -38,6 +40,10 @@ pub(super) fn run(context: &Context, args: &ZooArgs) -> Result<u8> {
     tasks.dedup();
     for task in tasks {
         let of_task: Vec<&Entry> = entries.iter().filter(|entry| entry.task == task).collect();
+        if let Err(absent) = io::interpreter_for(&io::Tasks::default().load(task)?) {
+            lines.extend(of_task.into_iter().map(|entry| skipped(entry, &absent)));
+            continue;
+        }
         isolation = run_task(context, args, task, &of_task, &out.join(task), &mut lines)?;
     }
     let text = table(&lines, &isolation);
@@ -64,6 +70,13 @@ fn chosen(args: &ZooArgs) -> Result<Vec<Entry>> {
         });
     }
     Ok(entries)
+}
+
+/// What this machine cannot run.
+fn skipped(entry: &Entry, reason: &Error) -> Line {
+    let outcome = Outcome::HarnessError(codes::NO_INTERPRETER);
+    let judged = Judged { standing: Standing::Skipped, outcome, detail: reason.to_string() };
+    Line { entry: entry.clone(), judged, naive: None }
 }
 
 /// Probes the entries of one task in one campaign. Returns the isolation.
@@ -155,7 +168,7 @@ fn table(lines: &[Line], isolation: &str) -> String {
     let cheats = lines.iter().filter(|line| line.entry.is_cheat()).count();
     let _ = writeln!(
         text,
-        "\n{}: {caught} caught, {neutralised} neutralised, {} missed; {}: {} rejected; {} skipped for noise; isolation {isolation}\n\
+        "\n{}: {caught} caught, {neutralised} neutralised, {} missed; {}: {} rejected; {} skipped; isolation {isolation}\n\
          naive: what a harness in the candidate's own process would have credited, from one input and one check",
         number::count(cheats, "cheat"),
         count(Standing::Missed),

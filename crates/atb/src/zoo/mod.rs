@@ -6,6 +6,7 @@ pub use suite::{Judged, Standing, judge};
 
 use atb_core::codes::{self, Code};
 use atb_core::document::{Document, DocumentError, Table};
+use atb_core::task::Language;
 use include_dir::{Dir, include_dir};
 
 static ZOO: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../zoo");
@@ -30,6 +31,8 @@ pub struct Entry {
     pub task: String,
     /// What it must come to.
     pub expected: Expected,
+    /// The language of the task.
+    pub language: Language,
     /// The candidate's text.
     pub text: String,
 }
@@ -52,16 +55,36 @@ impl Entry {
     /// what is too good to be true can see it.
     #[must_use]
     pub fn throttled(&self, honest_ns: f64) -> Self {
-        let (symbol, text) = (&self.task, &self.text);
         let claim_ns = honest_ns / CLAIM;
-        let text = format!(
+        let text = match self.language {
+            Language::C => self.throttled_c(claim_ns),
+            Language::Python => self.throttled_python(claim_ns),
+        };
+        Self { id: format!("{}@{CLAIM}", self.id), text, ..self.clone() }
+    }
+
+    fn throttled_c(&self, claim_ns: f64) -> String {
+        let (symbol, text) = (&self.task, &self.text);
+        format!(
             "#define {symbol} atb_zoo_body\n{text}\n#undef {symbol}\n#include <time.h>\n\n\
              void {symbol}(const float *x, float *y, const int64_t *dims, void *ws)\n{{\n    struct timespec from, now;\n\n    \
              clock_gettime(CLOCK_MONOTONIC, &from);\n    atb_zoo_body(x, y, dims, ws);\n    do\n        \
              clock_gettime(CLOCK_MONOTONIC, &now);\n    while ((now.tv_sec - from.tv_sec) * 1000000000L + now.tv_nsec - from.tv_nsec < \
              {claim_ns:.0}L);\n}}\n"
-        );
-        Self { id: format!("{}@{CLAIM}", self.id), text, ..self.clone() }
+        )
+    }
+
+    /// The clock is taken before the cheat may replace it.
+    fn throttled_python(&self, claim_ns: f64) -> String {
+        let symbol = self.task.trim_end_matches(PYTHON_TASK);
+        format!(
+            "from time import perf_counter_ns as _now\n{}\n\n\
+             def _slow(body):\n    def kernel(*arguments):\n        start = _now()\n        result = body(*arguments)\n        \
+             while _now() - start < {claim_ns:.0}:\n            pass\n        return result\n\n    return kernel\n\n\n\
+             if \"ModelNew\" in globals():\n    ModelNew.forward = _slow(ModelNew.forward)\nelse:\n    \
+             {symbol} = _slow({symbol})\n",
+            self.text
+        )
     }
 }
 
@@ -96,13 +119,17 @@ fn read(table: &Table<'_>, folder: &str) -> Result<Entry, DocumentError> {
         }
         _ => Expected::Measured,
     };
-    let (head, body) = (embedded(&format!("{task}.c")), embedded(&format!("{folder}/{id}.c")));
+    let language = if task.ends_with(PYTHON_TASK) { Language::Python } else { Language::C };
+    let file = |name: &str| embedded(&format!("{name}{}", language.suffix()));
+    let (head, body) = (file(&task), file(&format!("{folder}/{id}")));
     if head.is_empty() || body.is_empty() {
         return Err(table.require("id")?.rule(codes::TASK_INCOMPLETE, "the suite has no file of this entry or task"));
     }
-    Ok(Entry { id, title, task, expected, text: format!("{head}\n{body}") })
+    Ok(Entry { id, title, task, expected, language, text: format!("{head}\n{body}") })
 }
 
+/// How the ids of tasks in Python end; what comes before is the function's name.
+const PYTHON_TASK: &str = "_py";
 /// Measured, and not faster than its honest twin.
 const NEUTRALISED: &str = "neutralised";
 
@@ -123,7 +150,7 @@ mod tests {
         let entries = entries().unwrap();
         let (cheats, honest): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry.is_cheat());
         println!("{} cheats, {} honest", cheats.len(), honest.len());
-        assert!(cheats.len() >= 26 && honest.len() >= 20);
+        assert!(cheats.len() >= 46 && honest.len() >= 26);
         let ids: BTreeSet<_> = entries.iter().map(|entry| &entry.id).collect();
         assert_eq!(ids.len(), entries.len());
         let files = ["cheats", "honest"].map(|folder| ZOO.get_dir(folder).unwrap().files().count());
@@ -149,5 +176,10 @@ mod tests {
         let slow = entry.throttled(130_000.0);
         assert_eq!((slow.id.as_str(), &slow.expected), ("B02@1.3", &entry.expected));
         assert!(slow.text.contains(&entry.text) && slow.text.contains("< 100000L"), "{}", slow.text);
+        let entry = entries.iter().find(|entry| entry.id == "A04").unwrap();
+        let slow = entry.throttled(130_000.0).text;
+        assert!(
+            slow.contains(&entry.text) && slow.contains("< 100000:") && slow.contains("gelu_tanh = _slow(gelu_tanh)")
+        );
     }
 }

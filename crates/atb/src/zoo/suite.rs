@@ -15,7 +15,7 @@ pub enum Standing {
     Neutralised,
     /// A cheat read faster than its honest twin, or was refused by a check that it is not for.
     Missed,
-    /// Its block was refused for noise twice: this machine does not tell.
+    /// This machine does not tell: its block was refused for noise twice, or there is no interpreter.
     Skipped,
     /// Honest code was measured.
     Admitted,

@@ -125,6 +125,36 @@ fn the_zoo_catches_cheats_and_admits_honest_code() {
 }
 
 #[test]
+fn python_candidates_are_jailed_checked_and_named() {
+    let _one = measuring();
+    let home = tempfile::tempdir().unwrap();
+    let cheats = "A03,A08,B11,C12,D03,D16,F05";
+    let run = json(home.path(), &format!("zoo --only {cheats} --quick --quiet --out zoo"));
+    let none = serde_json::json!([]);
+    assert_eq!((&run["caught"], &run["missed"], &run["skipped"]), (&7.into(), &none, &none), "{run}");
+    assert_eq!(json(home.path(), "verify zoo/gelu_tanh_py/atb.db")["ok"], true);
+    // The starting point is the baseline's own code; what fails, fails with words of its own where the shape is public.
+    let file = |name: &str, text: &str| std::fs::write(home.path().join(name), text).unwrap();
+    file("raises.py", "def gelu_tanh(x, y, dims, ws):\n    raise ValueError('here')\n");
+    file("broken.py", "def gelu_tanh(:\n");
+    file("imports.py", "import no_such_module\n");
+    file("kernel.c", "void gelu_tanh(void) {}\n");
+    let measure = |name: &str, code: i32, says: &[&str]| {
+        let arguments =
+            ["measure", "gelu_tanh_py", name, "--protocol", "small-1", "--exploratory", "--json", "--out", "out"];
+        complete(command(home.path(), &arguments)).expect(code, says);
+    };
+    for (name, says) in [
+        ("raises.py", &["ATB512", "kernel.py:2: ValueError: here"][..]),
+        ("broken.py", &["ATB503", "SyntaxError"]),
+        ("imports.py", &["ATB506", "kernel.py:1: ModuleNotFoundError"]),
+    ] {
+        measure(name, 11, says);
+    }
+    measure("kernel.c", 2, &["candidates of gelu_tanh_py are in Python"]);
+}
+
+#[test]
 fn a_task_is_admitted_by_its_probes() {
     let _one = measuring();
     let home = tempfile::tempdir().unwrap();
