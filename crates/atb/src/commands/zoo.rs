@@ -41,10 +41,16 @@ pub(super) fn run(context: &Context, args: &ZooArgs) -> Result<u8> {
     for task in tasks {
         let of_task: Vec<&Entry> = entries.iter().filter(|entry| entry.task == task).collect();
         if let Err(absent) = io::interpreter_for(&io::Tasks::default().load(task)?) {
-            lines.extend(of_task.into_iter().map(|entry| skipped(entry, &absent)));
+            let outcome = Outcome::HarnessError(codes::NO_INTERPRETER);
+            lines.extend(of_task.into_iter().map(|entry| skipped(entry, outcome, &absent.to_string())));
             continue;
         }
+        let before = lines.len();
         isolation = run_task(context, args, task, &of_task, &out.join(task), &mut lines)?;
+        // A campaign whose sessions are void ends early, and says so of nothing that it did not reach.
+        let reached: Vec<String> = lines[before..].iter().map(|line| line.entry.id.clone()).collect();
+        let left = of_task.into_iter().filter(|entry| !reached.contains(&entry.id));
+        lines.extend(left.map(|entry| skipped(entry, Outcome::Void(codes::CONTROL), "the sessions are void")));
     }
     let text = table(&lines, &isolation);
     context.output.result(&text, &summary(&lines, &isolation))?;
@@ -72,10 +78,9 @@ fn chosen(args: &ZooArgs) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// What this machine cannot run.
-fn skipped(entry: &Entry, reason: &Error) -> Line {
-    let outcome = Outcome::HarnessError(codes::NO_INTERPRETER);
-    let judged = Judged { standing: Standing::Skipped, outcome, detail: reason.to_string() };
+/// What this machine cannot run, or not now.
+fn skipped(entry: &Entry, outcome: Outcome, reason: &str) -> Line {
+    let judged = Judged { standing: Standing::Skipped, outcome, detail: reason.to_owned() };
     Line { entry: entry.clone(), judged, naive: None }
 }
 
