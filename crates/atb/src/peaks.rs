@@ -81,6 +81,7 @@ fn fastest(task: &Task, shape: &Shape, protocol: &Protocol, cancel: &Arc<AtomicB
         protocol: protocol.clone(),
         key,
         compiler: Compiler::find(io::compiler_override().as_deref())?,
+        interpreter: None,
         cells: vec![shape.clone()],
         cancel: Arc::clone(cancel),
         layers: io::layers()?,
