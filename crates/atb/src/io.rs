@@ -3,8 +3,10 @@
 //! The only module of this crate that touches the file system or the environment.
 
 mod outsiders;
+mod peaks;
 
 pub use outsiders::*;
+pub use peaks::{keep_peaks, load_peaks};
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -16,7 +18,6 @@ use std::sync::Arc;
 use atb_core::canon::Digest;
 use atb_core::codes;
 use atb_core::document::{Cause, DocumentError};
-use atb_core::gates::Peaks;
 use atb_core::protocol::{Protocol, Sources};
 use atb_core::task::{Language, Task};
 use atb_measure::python::Interpreter;
@@ -209,40 +210,6 @@ pub fn compiler_override() -> Option<PathBuf> {
 pub fn user() -> String {
     let named = |name: &&str| std::env::var_os(name)?.into_string().ok().filter(|user| !user.trim().is_empty());
     ["LOGNAME", "USER"].iter().find_map(named).unwrap_or_else(|| "unknown".to_owned())
-}
-
-/// Where a machine's peaks are kept: under $XDG_STATE_HOME, or ~/.local/state.
-fn peaks_path(machine: Digest) -> PathBuf {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")));
-    let folder = state.unwrap_or_else(|| PathBuf::from(".")).join("autotunebench");
-    folder.join(format!("peaks-{}.json", machine.short()))
-}
-
-/// The peaks of a machine, if they were measured.
-pub fn load_peaks(machine: Digest) -> Result<Option<Peaks>> {
-    let path = peaks_path(machine);
-    if !path.exists() {
-        return Ok(None);
-    }
-    let peaks: Peaks = serde_json::from_str(&read_text(&path)?).map_err(|error| unreadable(&path, &error))?;
-    let positive = [peaks.copy_mb_s, peaks.read_mb_s, peaks.write_mb_s, peaks.fma_mflop_s].iter().all(|peak| *peak > 0);
-    if peaks.format == 1 && peaks.fingerprint == machine && positive {
-        return Ok(Some(peaks));
-    }
-    Err(unreadable(
-        &path,
-        &"it is not of this machine or format, or a peak is 0: remove it, and run `atb doctor --peaks`",
-    ))
-}
-
-/// Keeps the peaks of a machine and returns where.
-pub fn keep_peaks(peaks: &Peaks) -> Result<PathBuf> {
-    let path = peaks_path(peaks.fingerprint);
-    let text = serde_json::to_string(peaks).map_err(|error| unreadable(&path, &error))?;
-    make_folder(path.parent().unwrap_or(Path::new(".")))?;
-    write_durable(&path, format!("{text}\n").as_bytes(), "peaks")?;
-    Ok(path)
 }
 
 /// The interpreter that a task needs, if any: the one that the user asks for, or the machine's.
