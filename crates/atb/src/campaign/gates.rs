@@ -6,6 +6,7 @@ use atb_core::canon::Digest;
 use atb_core::entry::{BlockBody, Body as _, Chain, Role, SessionBody};
 use atb_core::gates::{self, GateDecision, Known};
 use atb_core::similarity::Fingerprint;
+use atb_core::task::Language;
 use atb_ledger::Admitted;
 use atb_measure::sys::clock;
 
@@ -70,6 +71,10 @@ impl Campaign {
 
     /// How much an arm's source is like the task's own files and, where it is the very same, like its parent or an earlier candidate.
     fn likeness(&mut self, block: &BlockBody, base: usize, arm: usize) -> Result<Option<GateDecision>> {
+        // Tokens are those of C.
+        if self.plan.task.spec.language != Language::C {
+            return Ok(None);
+        }
         let (Some(judged), Some(base_arm)) = (block.arms.get(arm), block.arms.get(base)) else { return Ok(None) };
         let (judged, base_source, base_role) = (judged.source, base_arm.source, base_arm.role);
         let mine = self.fingerprint(judged)?;

@@ -161,6 +161,9 @@ mod tests {
     fn nothing_honest_passes_for_the_reference() {
         for entry in entries().unwrap().iter().filter(|entry| !entry.is_cheat()) {
             let task = crate::io::Tasks::default().load(&entry.task).unwrap();
+            if task.spec.language != Language::C {
+                continue;
+            }
             let of = |text: &str| Fingerprint::of(text, task.file("kernel.h"));
             let alike = of(&entry.text).resemblance(&of(task.file("reference.c"))).get();
             assert!(alike < 0.5, "{}: {alike}", entry.id);
