@@ -1,6 +1,6 @@
 //! Likeness of C sources by winnowed token shingles: names, comments and layout do not count.
 //!
-//! Every [`SHINGLE`] tokens in a row are hashed, and of every [`WINDOW`] hashes in a row the least is kept, so that two sources with
+//! Every `SHINGLE` tokens in a row are hashed, and of every `WINDOW` hashes in a row the least is kept, so that two sources with
 //! `SHINGLE + WINDOW - 1` tokens in common share a mark. Source: Schleimer, Wilkerson and Aiken, Winnowing: local algorithms for
 //! document fingerprinting, SIGMOD 2003, doi:10.1145/872757.872770.
 //!
